@@ -35,7 +35,7 @@ struct unsupported {
 /* The data to print. */
 struct inspection {
     const struct ptx_module *module;
-    const struct program *program; /* NULL if something is unsupported */
+    const struct program *program;
     struct unsupported *unsupported;
     unsigned unsupported_count;
 };
@@ -62,6 +62,12 @@ static const char *const space_names[PTX_SPACE_COUNT] = {[PTX_SPACE_GLOBAL] = "g
 /* ---- as text ---- */
 
 static void function_print(const struct program *program, const struct program_function *f, FILE *out) {
+    struct error why = {0};
+    if (!program_executable(program, f, &why)) {
+        fprintf(out, "%s %s: cannot be executed: %.*s\n", f->is_kernel ? "kernel" : "function", f->name,
+                (int)strcspn(why.text, "\n"), why.text);
+        return;
+    }
     fprintf(out,
             "%s %s: %" PRIu32 " register%s, %" PRIu32 " bytes of shared memory, %" PRIu32 " local, %" PRIu32
             " instructions, %" PRIu32 " branches\n",
@@ -82,9 +88,9 @@ static void inspection_print(FILE *out, const void *what) {
         fprintf(out, "unsupported: line %" PRIu32 ": %s in %s\n", inspection->unsupported[i].line,
                 inspection->unsupported[i].text, inspection->unsupported[i].function);
     const struct program *program = inspection->program;
-    for (uint32_t f = 0; program && f < program->function_count; f++)
+    for (uint32_t f = 0; f < program->function_count; f++)
         if (program->functions[f].defined) function_print(program, &program->functions[f], out);
-    for (uint32_t v = 0; program && v < program->variable_count; v++)
+    for (uint32_t v = 0; v < program->variable_count; v++)
         fprintf(out, "variable %s: %s, %" PRIu64 " bytes\n", program->variables[v].name,
                 space_names[program->variables[v].space], program->variables[v].size_bytes);
 }
@@ -136,6 +142,9 @@ static void function_json(struct json *json, const struct program *program, cons
     json_object(json);
     json_put_text(json, "name", f->name);
     json_put_bool(json, "kernel", f->is_kernel);
+    struct error why = {0};
+    json_put_bool(json, "executable", program_executable(program, f, &why));
+    if (why.set) json_put_text(json, "problem", why.text);
     json_put_unsigned(json, "registers", f->registers);
     json_put_unsigned(json, "shared_bytes", f->shared_bytes);
     json_put_unsigned(json, "local_bytes", f->frame_bytes);
@@ -186,12 +195,12 @@ static void inspection_json(FILE *out, const void *what) {
     json_put_unsigned(&json, "address_bits", inspection->module->address_bits);
     json_key(&json, "functions");
     json_array(&json);
-    for (uint32_t f = 0; program && f < program->function_count; f++)
+    for (uint32_t f = 0; f < program->function_count; f++)
         if (program->functions[f].defined) function_json(&json, program, &program->functions[f]);
     json_end(&json);
     json_key(&json, "variables");
     json_array(&json);
-    for (uint32_t v = 0; program && v < program->variable_count; v++) variable_json(&json, &program->variables[v]);
+    for (uint32_t v = 0; v < program->variable_count; v++) variable_json(&json, &program->variables[v]);
     json_end(&json);
     json_key(&json, "unsupported");
     json_array(&json);
@@ -207,22 +216,39 @@ static bool is_stdout(const char *path) { return path && strcmp(path, "-") == 0;
 
 static bool inspection_show(const struct inspection *inspection, const struct ptx_values *values, struct error *err) {
     if (!is_stdout(values->json) && !is_stdout(values->rewrite))
-        (values->read_only && inspection->program ? readonly_print : inspection_print)(stdout, inspection);
-    if (values->rewrite && inspection->program && !output_write(values->rewrite, rewrite_print, inspection, err))
-        return false;
+        (values->read_only ? readonly_print : inspection_print)(stdout, inspection);
+    if (values->rewrite && !output_write(values->rewrite, rewrite_print, inspection, err)) return false;
     return !values->json || output_write(values->json, inspection_json, inspection, err);
+}
+
+/* Reports the kernels that cannot be executed; false if there are any. */
+static bool kernels_complain(const struct program *program) {
+    bool good = true;
+    for (uint32_t f = 0; f < program->function_count; f++) {
+        struct error why = {0};
+        const struct program_function *function = &program->functions[f];
+        if (!function->is_kernel || !function->defined || program_executable(program, function, &why)) continue;
+        complain_error(&why);
+        good = false;
+    }
+    return good;
 }
 
 static enum status inspect(const struct ptx_module *module, const struct ptx_values *values) {
     struct error err = {0}, shown = {0};
     struct inspection inspection = {.module = module};
     program_unsupported(module, unsupported_add, &inspection);
-    struct program *program = inspection.unsupported_count ? NULL : program_create(module, IMAGE_ADDRESS, &err);
+    struct program *program = program_create(module, IMAGE_ADDRESS, &err);
     inspection.program = program;
-    enum status status = inspection.unsupported_count ? STATUS_BAD_INPUT : STATUS_DONE;
-    if (err.set)
+    enum status status = STATUS_DONE;
+    struct ptx_values shown_values = *values;
+    if (program && !kernels_complain(program)) {
+        status = STATUS_BAD_INPUT;
+        shown_values.rewrite = NULL; /* a kernel that was not analysed may write what others only read */
+    }
+    if (!program)
         status = complain_error(&err);
-    else if (!inspection_show(&inspection, values, &shown))
+    else if (!inspection_show(&inspection, &shown_values, &shown))
         status = complain_error(&shown);
     program_destroy(program);
     free(inspection.unsupported);
@@ -249,14 +275,15 @@ static const char *const details[] = {
     "Parses and checks a PTX module and lists its kernels with registers per thread (the maximum number of live"
     " values), static shared and local memory, and parameters with their offsets in the parameter block; its device"
     " functions; its variables.",
-    "Unsupported instructions are all listed, and the exit status is then 2.",
+    "Unsupported instructions are all listed. A kernel can be executed if it has none and calls no function that has any;"
+    " the others are listed with the reason, and the exit status is then 2. Runs need only the kernels that they launch.",
     "With `--read-only`, the data that each pointer parameter of a kernel refers to, and each global variable that it"
     " uses, is `read-only` if no instruction of the kernel can write it. Otherwise it is `read-write`, listed with the"
     " instruction and line that can. A pointer that is loaded from memory, or computed other than by additions, cannot be"
     " traced: a store through it makes everything read-write. The analysis does not detect that two parameters point to the same memory; a run reports it when it"
     " happens.",
     "`--rewrite` writes `ld.global.ro`, a PTX extension: it loads the same value as `ld.global` and asserts that the"
-    " kernel does not write the location. Runs do not need a rewritten module: the same analysis marks loads when a"
+    " kernel does not write the location. Nothing is written if a kernel cannot be executed, since it is not analysed. Runs do not need a rewritten module: the same analysis marks loads when a"
     " module is loaded.",
     NULL,
 };

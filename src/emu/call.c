@@ -145,6 +145,10 @@ void frame_pop(struct warp_state *w) {
 
 void call_function(struct warp_state *w, const struct op *op, uint32_t function, uint32_t mask) {
     const struct function_code *code = &w->run->loaded->codes[function];
+    if (code->function->problem) { /* through an address that no instruction names */
+        fault_set(w, op, lowest_bit(mask), "calls `%s`, which cannot be executed", code->function->name);
+        return;
+    }
     if (!frame_push(w, code, op, mask)) {
         fault_set(w, op, lowest_bit(mask), "calls are nested too deeply: more than %u KiB of stack at %u calls",
                   STACK_LIMIT_BYTES / 1024, w->frame_count - 1);

@@ -86,9 +86,7 @@ static void straight_find(struct function_code *code) {
     }
 }
 
-static bool link_function(const struct loaded_module *loaded, uint32_t index, struct function_code *code,
-                          struct error *err) {
-    const struct ptx_module *module = loaded->module;
+static void link_function(const struct loaded_module *loaded, uint32_t index, struct function_code *code) {
     const struct program_function *function = code->function;
     code->steps = mem_alloc((size_t)function->op_count + 1, sizeof *code->steps);
     for (uint32_t i = 0; i < function->op_count; i++) {
@@ -100,25 +98,25 @@ static bool link_function(const struct loaded_module *loaded, uint32_t index, st
         if (loaded->independent && step->kind == STEP_PLAIN && is_meeting(op)) step->kind = STEP_MEET;
         if (step->kind > STEP_ACCESS && step->kind != STEP_MEET) continue;
         step->handler = handler_find(op);
-        if (!step->handler)
-            return ptx_error(module, module->functions[index].instrs[op->instr].place, err,
-                             "this form of the instruction is not supported");
+        if (step->handler) continue;
+        struct error why = {0};
+        ptx_error(loaded->module, loaded->module->functions[index].instrs[op->instr].place, &why,
+                  "this form of the instruction is not supported");
+        program_refuse(loaded->program, index, &why);
     }
     code->steps[function->op_count].kind = STEP_END;
     straight_find(code);
-    return true;
 }
 
-static bool link_module(struct loaded_module *loaded, struct error *err) {
+static void link_module(struct loaded_module *loaded) {
     const struct program *program = loaded->program;
     loaded->codes = mem_alloc(program->function_count ? program->function_count : 1, sizeof *loaded->codes);
     for (uint32_t i = 0; i < program->function_count; i++) {
         loaded->codes[i].function = &program->functions[i];
-        if (!link_function(loaded, i, &loaded->codes[i], err)) return false;
+        link_function(loaded, i, &loaded->codes[i]);
     }
     for (uint32_t i = 0; i < program->record_count; i++)
         loaded->promises |= program->records[i].op == OP_load && (program->records[i].flags & INSTR_READ_ONLY);
-    return true;
 }
 
 static void loaded_free(struct loaded_module *loaded) {
@@ -141,10 +139,11 @@ struct loaded_module *device_load(struct device *device, struct ptx_module *modu
     loaded->independent = target_number(module) >= INDEPENDENT_TARGET;
     uint64_t address = div_up(device->memory.next, MEMORY_ALIGN_BYTES) * MEMORY_ALIGN_BYTES;
     loaded->program = program_create(module, address, err);
-    if (!loaded->program || !link_module(loaded, err)) {
+    if (!loaded->program) {
         loaded_free(loaded);
         return NULL;
     }
+    link_module(loaded);
     const struct program *program = loaded->program;
     if (!program->image_bytes) return loaded;
     if (memory_allocate(&device->memory, program->image_bytes) != address) {

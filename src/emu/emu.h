@@ -31,8 +31,8 @@ struct device {
 void device_init(struct device *device);
 void device_release(struct device *device);
 
-/* Loads a module: builds its program and places its variables in device memory. NULL with a located error. Takes
- * ownership of the module, also on failure. */
+/* Loads a module: builds its program and places its variables in device memory. NULL with a located error. A module loads
+ * even if some of its kernels cannot be executed (program_executable). Takes ownership of the module, also on failure. */
 struct loaded_module;
 struct loaded_module *device_load(struct device *device, struct ptx_module *module, struct error *err);
 void device_unload(struct device *device, struct loaded_module *loaded);
@@ -56,7 +56,7 @@ struct emu_counts {
     bool cut;               /* ended by device.limit */
 };
 
-/* Runs the kernel to its end. False if the launch does not fit the kernel, or the program faults: an access outside any
+/* Runs the kernel to its end. False if the kernel cannot be executed, the launch does not fit it, or the program faults: an access outside any
  * allocation or misaligned, a trap, a failed assertion, a barrier deadlock. The error gives kernel, line of PTX, block,
  * thread and address. */
 bool emu_run(struct device *device, const struct launch *launch, struct trace *trace, struct emu_counts *counts,

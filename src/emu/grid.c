@@ -211,8 +211,8 @@ static void window_adapt(struct window *window, struct run *run) {
 
 bool emu_run(struct device *device, const struct launch *launch, struct trace *trace, struct emu_counts *counts,
              struct error *err) {
-    if (!launch_fits(launch, err)) return false;
     const struct program *program = launch->module->program;
+    if (!program_executable(program, launch->kernel, err) || !launch_fits(launch, err)) return false;
     const uint32_t *grid = launch->grid, *block = launch->block;
     struct run run = {
         .device = device,

@@ -678,7 +678,8 @@ static bool check_launches(struct launch_file *file, const struct program *progr
         struct launch_row *launch = &file->launches[i];
         const struct program_function *kernel =
             find_kernel(file, program, launch->kernel, launch->places[LAUNCH_KERNEL], err);
-        if (!kernel || !check_arguments(file, program, kernel, launch, err) ||
+        if (!kernel || !program_executable(program, kernel, err) ||
+            !check_arguments(file, program, kernel, launch, err) ||
             !check_size(file, &launch->grid, launch->places[LAUNCH_GRID], "CTAs", INT32_MAX, err) ||
             !check_size(file, &launch->block, launch->places[LAUNCH_BLOCK], "threads", 1024, err))
             return false;

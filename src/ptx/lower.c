@@ -226,6 +226,8 @@ static bool predicate_source(struct lowering *l, const struct ptx_operand *o, ui
 static bool special_source(struct lowering *l, const struct ptx_operand *o, enum ptx_type type, bool relaxed,
                            uint32_t *place) {
     if (o->component == 4) return *place = lower_constant(l, 0, 4), true;
+    if (o->index == SPECIAL_is_explicit_cluster && type != PTX_u32)
+        return lower_fail(l, o->place, "only mov.pred can read this special register");
     *place = special_place(o->index, o->component ? o->component - 1u : 0);
     if (*place == PLACE_NONE) return lower_fail(l, o->place, "only mov can read this special register");
     if (!type_fits(PTX_b32, type, relaxed))

@@ -1,6 +1,6 @@
 /* Shared by the files of lowering. program.c drives them: layout places the variables, forms matches an instruction,
  * lower.c turns its operands into places, families handles irregular instructions, records builds the static stream
- * records, cfg and liveness analyse the result. */
+ * records, cfg and liveness analyse the result, support decides what can be executed. */
 #ifndef SLUICE_PTX_LOWER_H
 #define SLUICE_PTX_LOWER_H
 
@@ -87,6 +87,7 @@ struct layout {
     uint64_t dynamic_from; /* start of unsized shared memory, for device functions */
 };
 
+/* False if the module's variables cannot be placed. What cannot be placed for one function is a problem of the function. */
 bool layout_create(struct program *program, struct arena *scratch, struct layout *layout, struct error *err);
 /* Places the shared variables that a function sees; call it before lowering the function's instructions. */
 void layout_enter(struct program *program, struct layout *layout, uint32_t function);
@@ -141,6 +142,11 @@ bool lower_operands(struct lowering *l, const struct form *form, const struct pt
                     const uint8_t *types);
 enum ptx_type type_plain(enum ptx_type type); /* bit types become unsigned types */
 unsigned register_bytes(enum ptx_type type);  /* per lane */
+
+/* ---- support ---- */
+
+/* Whether all instructions of a function are supported; otherwise the error is located at the first one that is not. */
+bool support_check(const struct forms *forms, const struct ptx_module *module, uint32_t f, struct error *err);
 
 /* ---- records ---- */
 void record_make(const struct lowering *l, const struct op *op, struct instr *record);

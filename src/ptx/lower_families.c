@@ -93,9 +93,19 @@ static bool mov_vector(struct lowering *l, const struct ptx_instr *instr, struct
                   : lower_target(l, whole, type, false, &op->dst, &op->dst_bytes);
 }
 
-/* Fixed special registers have 32 bits; changing ones have the width of the instruction. */
+/* Fixed special registers have 32 bits; changing ones have the width of the instruction. The predicate is stored as a
+ * number. */
 static bool mov_special(struct lowering *l, struct op *op, const struct ptx_operand *from, enum ptx_type type) {
-    if (is_float(type) || type == PTX_pred || ptx_type_bits(type) > 64)
+    if ((type == PTX_pred) != (from->index == SPECIAL_is_explicit_cluster))
+        return lower_fail(l, from->place, "this special register %s a predicate", type == PTX_pred ? "is not" : "is");
+    if (type == PTX_pred) {
+        op->operation = OPERATION_setp;
+        op->compare = COMPARE_NE;
+        op->element = op->source = PTX_u32;
+        op->b = lower_constant(l, 0, 4);
+        return lower_source(l, from, PTX_u32, false, &op->a, &op->src_bytes);
+    }
+    if (is_float(type) || ptx_type_bits(type) > 64)
         return lower_fail(l, from->place, "a special register must be read as an integer");
     if (special_place(from->index, 0) == PLACE_NONE) {
         op->operation = OPERATION_special;

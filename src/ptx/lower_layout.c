@@ -107,34 +107,36 @@ static bool place_formals(struct program *program, struct layout *layout, uint32
     return true;
 }
 
-static bool place_frames(struct program *program, struct layout *layout, struct error *err) {
+static void place_frames(struct program *program, struct layout *layout) {
     const struct ptx_module *module = program->module;
     uint64_t *bytes = mem_alloc(module->function_count + 1, sizeof *bytes);
-    bool good = true;
-    for (uint32_t f = 0; f < module->function_count && good; f++) {
+    for (uint32_t f = 0; f < module->function_count; f++) {
         const struct ptx_function *function = &module->functions[f];
+        struct error why = {0};
         uint64_t window = 0;
-        good = place_formals(program, layout, f, function->parameters, function->parameter_count, &bytes[f], &window,
-                             err) &&
-               place_formals(program, layout, f, function->returns, function->return_count, &bytes[f], &window, err);
+        if (!place_formals(program, layout, f, function->parameters, function->parameter_count, &bytes[f], &window,
+                           &why) ||
+            !place_formals(program, layout, f, function->returns, function->return_count, &bytes[f], &window, &why))
+            program_refuse(program, f, &why);
         program->functions[f].parameter_bytes = (uint32_t)bytes[f];
         if (function->is_kernel) bytes[f] = 0;
     }
-    for (uint32_t v = 0; v < module->variable_count && good; v++) {
+    for (uint32_t v = 0; v < module->variable_count; v++) {
         const struct ptx_variable *variable = &module->variables[v];
         bool local = variable->space == PTX_SPACE_LOCAL || variable->space == PTX_SPACE_PARAM;
         if (!local || variable->is_parameter || variable->is_return || variable->function == PTX_NONE) continue;
+        struct error why = {0};
         uint64_t *end = &bytes[variable->function];
         layout->in_frame[v] = true;
+        if (program->functions[variable->function].problem) continue;
         layout->address[v] = layout_next(*end, variable->align_bytes);
-        good = limit_check(module, variable, variable->size_bytes, FRAME_LIMIT_BYTES, "thread-local memory", err);
         *end = layout->address[v] + variable->size_bytes;
-        good = good && limit_check(module, variable, *end, FRAME_LIMIT_BYTES, "thread-local memory", err);
+        if (!limit_check(module, variable, *end, FRAME_LIMIT_BYTES, "thread-local memory", &why))
+            program_refuse(program, variable->function, &why);
     }
     for (uint32_t f = 0; f < module->function_count; f++)
-        program->functions[f].frame_bytes = (uint32_t)layout_next(bytes[f], 4);
+        program->functions[f].frame_bytes = program->functions[f].problem ? 0 : (uint32_t)layout_next(bytes[f], 4);
     free(bytes);
-    return good;
 }
 
 /* ---- the image ---- */
@@ -209,18 +211,20 @@ static bool fill_image(struct program *program, const struct layout *layout, str
 }
 
 /* Variables defined in another module may be declared, but not used. */
-static bool check_defined(const struct ptx_module *module, struct error *err) {
+static void check_defined(struct program *program) {
+    const struct ptx_module *module = program->module;
     for (uint32_t f = 0; f < module->function_count; f++)
-        for (uint32_t i = 0; i < module->functions[f].operand_count; i++) {
+        for (uint32_t i = 0; i < module->functions[f].operand_count && !program->functions[f].problem; i++) {
             const struct ptx_operand *operand = &module->functions[f].operands[i];
             if (operand->kind != PTX_OPERAND_VARIABLE) continue;
             const struct ptx_variable *variable = &module->variables[operand->index];
             bool far_space = variable->space == PTX_SPACE_GLOBAL || variable->space == PTX_SPACE_CONST;
-            if (far_space && !in_image(variable))
-                return ptx_error(module, operand->place, err, "`%s` is declared .extern but not defined in this module",
-                                 variable->name);
+            if (!far_space || in_image(variable)) continue;
+            struct error why = {0};
+            ptx_error(module, operand->place, &why, "`%s` is declared .extern but not defined in this module",
+                      variable->name);
+            program_refuse(program, f, &why);
         }
-    return true;
 }
 
 /* ---- shared memory ---- */
@@ -288,7 +292,7 @@ static struct shared_use shared_use_of(const struct ptx_module *module, const st
     return use;
 }
 
-static bool place_shared(struct program *program, struct layout *layout, struct error *err) {
+static void place_shared(struct program *program, struct layout *layout) {
     const struct ptx_module *module = program->module;
     place_common(module, layout);
     for (uint32_t f = 0; f < module->function_count; f++) {
@@ -296,15 +300,18 @@ static bool place_shared(struct program *program, struct layout *layout, struct 
         struct shared_use use = shared_use_of(module, layout, f);
         const struct ptx_variable *last = NULL;
         uint64_t end = place_own(module, layout, f, &use, &last);
-        if (end > SHARED_LIMIT_BYTES)
-            return ptx_error(module, last ? last->place : module->functions[f].place, err,
-                             "`%s` needs %llu bytes of shared memory; the limit is %u", module->functions[f].name,
-                             (unsigned long long)end, (unsigned)SHARED_LIMIT_BYTES);
+        if (end > SHARED_LIMIT_BYTES) {
+            struct error why = {0};
+            ptx_error(module, last ? last->place : module->functions[f].place, &why,
+                      "`%s` needs %llu bytes of shared memory; the limit is %u", module->functions[f].name,
+                      (unsigned long long)end, (unsigned)SHARED_LIMIT_BYTES);
+            program_refuse(program, f, &why);
+            continue;
+        }
         if (use.dynamic_align) end = layout_next(end, max_u64(use.dynamic_align, DYNAMIC_ALIGN));
         program->functions[f].shared_bytes = (uint32_t)end;
         if (use.dynamic) layout->dynamic_from = max_u64(layout->dynamic_from, end);
     }
-    return true;
 }
 
 void layout_enter(struct program *program, struct layout *layout, uint32_t f) {
@@ -333,6 +340,9 @@ bool layout_create(struct program *program, struct arena *scratch, struct layout
     layout->address_taken = arena_alloc(scratch, module->function_count + 1, sizeof(bool));
     layout->calls_indirectly = arena_alloc(scratch, module->function_count + 1, sizeof(bool));
     find_callees(module, scratch, layout);
-    return place_frames(program, layout, err) && place_image(program, layout, err) &&
-           fill_image(program, layout, err) && check_defined(module, err) && place_shared(program, layout, err);
+    if (!place_image(program, layout, err) || !fill_image(program, layout, err)) return false;
+    place_frames(program, layout);
+    check_defined(program);
+    place_shared(program, layout);
+    return true;
 }

@@ -33,8 +33,9 @@ enum ptx_space {
     PTX_SPACE_COUNT,
 };
 
-/* Mnemonics and modifiers are tables (mnemonics.def, modifiers.def); an instruction that Sluice parses but does not
- * execute is marked there. PTX_MOD_other represents any modifier that only such instructions have. */
+/* Mnemonics and modifiers are tables (mnemonics.def, modifiers.def); an instruction that Sluice knows but does not
+ * execute is marked there. PTX_MN_unknown and PTX_MOD_other represent all that are not in the tables. The operands of an
+ * instruction that is not executed, or has such a modifier, are skipped as text. */
 enum ptx_mnemonic {
 #define X(name, support) PTX_MN_##name,
 #include "ptx/mnemonics.def"
@@ -180,6 +181,8 @@ struct ptx_function {
     const char *name;
     uint8_t linkage;
     bool is_kernel, has_body, noreturn;
+    const char *unknown; /* the first unknown instruction or modifier: a message without its location; NULL: none */
+    uint32_t unknown_instr;
     uint32_t *parameters, *returns; /* variables */
     uint32_t parameter_count, return_count;
     struct ptx_register *registers;

@@ -186,6 +186,7 @@ static bool function_body(struct parser *p, const struct ptx_function *function)
     struct scope *scope = list_push(&p->scopes);
     *scope = (struct scope){.names = p->names.symbols.count, .place = open};
     p->source_file = p->source_line = 0;
+    p->unknown = NULL;
     if (!parser_next(p) || !parser_parameters_declare(p, function->returns, function->return_count) ||
         !parser_parameters_declare(p, function->parameters, function->parameter_count) || !parser_body(p, open))
         return false;
@@ -204,6 +205,8 @@ static bool function_rest(struct parser *p) {
                              function.place.line);
         if (!function_body(p, &function)) return false;
         function.has_body = true;
+        function.unknown = p->unknown;
+        function.unknown_instr = p->unknown_instr;
         function_keep(p, &function);
     } else {
         if (!parser_take(p, ';', "'{', ';' or a directive")) return false;

@@ -140,6 +140,8 @@ struct parser {
     struct list pending; /* indices of operands with unresolved labels */
     struct list scopes;
     uint32_t source_file, source_line;
+    const char *unknown; /* as in struct ptx_function */
+    uint32_t unknown_instr;
 };
 
 /* parser_names.c */

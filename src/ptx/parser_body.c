@@ -1,5 +1,7 @@
 /* Function bodies. Operands are pushed on a stack as they are read; at the closing brace, bracket or semicolon those
  * above the mark move to the function's pool, and a composite operand replaces them. */
+#include <stdarg.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "ptx/parser.h"
@@ -159,12 +161,11 @@ static bool is_vector(const struct parser *p, const struct ptx_operand *operand)
     return ((const struct ptx_register *)list_at(&p->registers, operand->index))->vector != 0;
 }
 
-/* The .x of a vector. Byte and half selectors of video instructions are skipped if the instruction is not executed. */
+/* The .x of a vector. */
 static bool component(struct parser *p) {
     if (!parser_is(p, TOKEN_DOTTED)) return true;
     struct ptx_operand *operand = list_at(&p->stack, p->stack.count - 1);
     const char *letters = "xyzwrgba", *at = p->token.length == 1 ? strchr(letters, p->token.text[0]) : NULL;
-    if (!at && !ptx_mnemonic_supported(p->mnemonic)) return parser_next(p);
     if (!at) return parser_expected(p, "',' or ';' (for a vector: .x, .y, .z or .w)");
     if (!is_vector(p, operand))
         return ptx_error(p->module, p->token.place, p->err, "found '.%c', but the register is not a vector",
@@ -220,7 +221,7 @@ static bool push_address(struct parser *p) {
     } else if (base->kind == PTX_OPERAND_REGISTER && !parser_offset(p, &offset)) {
         return false;
     }
-    while (parser_is(p, ',') && (!ptx_mnemonic_supported(p->mnemonic) || takes_coordinates(p->mnemonic)))
+    while (parser_is(p, ',') && takes_coordinates(p->mnemonic))
         if (!parser_next(p) || !nested(p)) return false;
     if (!parser_take(p, ']', "']'")) return false;
     push_composite(p, PTX_OPERAND_ADDRESS, mark, place);
@@ -238,14 +239,6 @@ static bool push_label(struct parser *p, const struct token *name) {
 static bool target_read(const struct parser *p) {
     return p->depth == 0 && p->stack.count > 0 &&
            (p->stack.count > 1 || ((const struct ptx_operand *)list_at(&p->stack, 0))->kind != PTX_OPERAND_LIST);
-}
-
-/* Predefined names of PTX that Sluice does not support; a module may not declare them. */
-static bool is_refused_special(const struct token *name) {
-    static const char *const stems[] = {"%is_explicit_cluster", "%current_graph_exec", "%pm"};
-    for (unsigned i = 0; i < COUNT_OF(stems); i++)
-        if (name->length >= strlen(stems[i]) && memcmp(name->text, stems[i], strlen(stems[i])) == 0) return true;
-    return false;
 }
 
 /* %reserved_smem_offset_...: shared memory reserved by the system for cooperative groups. It becomes a shared variable
@@ -294,9 +287,6 @@ static bool push_word(struct parser *p) {
         bool label = p->mnemonic == PTX_MN_brx || (p->mnemonic == PTX_MN_call && target_read(p));
         if (label && name.text[0] != '%') return push_label(p, &name);
         if (push_reserved(p, &name)) return true;
-        if (is_refused_special(&name))
-            return ptx_error(p->module, name.place, p->err, "special register '%.*s' is not supported",
-                             (int)min_u64(name.length, 80), name.text);
         const char *what = p->mnemonic == PTX_MN_call && p->depth == 0 ? "function" : "register or variable";
         return unknown(p, name.text[0] == '%' ? "register" : what, &p->names, &name);
     }
@@ -354,15 +344,25 @@ static bool push_operand(struct parser *p) {
     }
 }
 
+/* The instruction being read is unknown, and why; kept for the first one of the function. */
+static void __attribute__((format(printf, 2, 3))) note_unknown(struct parser *p, const char *format, ...) {
+    char text[300];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(text, sizeof text, format, args);
+    va_end(args);
+    p->unknown = arena_text(p->module->arena, text, strlen(text));
+    p->unknown_instr = p->instrs.count;
+}
+
 static bool modifiers(struct parser *p, struct ptx_instr *instr) {
     for (; parser_is(p, TOKEN_DOTTED); instr->modifier_count++) {
         if (instr->modifier_count == PTX_MODIFIERS)
             return ptx_error(p->module, p->token.place, p->err, "more than %d modifiers", PTX_MODIFIERS);
         uint32_t modifier = parser_word(p, IN_MODIFIERS, &p->token);
-        if (modifier == PTX_NONE && ptx_mnemonic_supported(instr->mnemonic))
-            return ptx_error(p->module, p->token.place, p->err, "unknown modifier '.%.*s' of '%s'%s",
-                             (int)min_u64(p->token.length, 80), p->token.text, ptx_mnemonic_name(instr->mnemonic),
-                             parser_word_hint(p, IN_MODIFIERS, &p->token));
+        if (modifier == PTX_NONE && ptx_mnemonic_supported(instr->mnemonic) && !p->unknown)
+            note_unknown(p, "unknown modifier '.%.*s' of '%s'%s", (int)min_u64(p->token.length, 80), p->token.text,
+                         ptx_mnemonic_name(instr->mnemonic), parser_word_hint(p, IN_MODIFIERS, &p->token));
         bool same_line = p->token.place.line == instr->place.line;
         instr->modifier[instr->modifier_count] = (uint16_t)(modifier == PTX_NONE ? PTX_MOD_other : modifier);
         instr->modifier_column[instr->modifier_count] =
@@ -372,25 +372,53 @@ static bool modifiers(struct parser *p, struct ptx_instr *instr) {
     return true;
 }
 
-/* After the mnemonic. */
-static bool instruction(struct parser *p, const struct token *word, struct ptx_instr *instr) {
-    uint32_t mnemonic = parser_word(p, IN_MNEMONICS, word);
-    if (mnemonic == PTX_NONE)
-        return ptx_error(p->module, word->place, p->err, "unknown instruction '%.*s'%s", (int)min_u64(word->length, 80),
-                         word->text, parser_word_hint(p, IN_MNEMONICS, word));
-    instr->place = word->place;
-    instr->mnemonic = p->mnemonic = (uint16_t)mnemonic;
-    instr->source_file = p->source_file;
-    instr->source_line = p->source_line;
-    if (!modifiers(p, instr)) return false;
-    p->stack.count = 0;
+static bool operands(struct parser *p) {
     while (!parser_is(p, ';')) {
         if (!push_operand(p)) return false;
         if (!parser_is(p, ',')) break;
         if (!parser_next(p)) return false;
         if (parser_is(p, ';')) return parser_expected(p, "an operand");
     }
-    if (!parser_take(p, ';', "',' or ';'")) return false;
+    return parser_take(p, ';', "',' or ';'");
+}
+
+/* Skips operands of any form: up to a semicolon outside of parentheses, brackets and braces. */
+static bool skip_operands(struct parser *p) {
+    static const char opening[] = "([{", closing[] = ")]}";
+    for (unsigned depth = 0; depth || !parser_is(p, ';');) {
+        bool mark = p->token.kind > 0 && p->token.kind < TOKEN_WORD;
+        if (mark && strchr(opening, p->token.kind))
+            depth++;
+        else if (mark && strchr(closing, p->token.kind) && depth-- == 0)
+            return parser_expected(p, "';'");
+        if (parser_is(p, TOKEN_END)) return parser_expected(p, "';'");
+        if (!parser_next(p)) return false;
+    }
+    return parser_next(p);
+}
+
+static bool is_executed(const struct ptx_instr *instr) {
+    bool known = ptx_mnemonic_supported(instr->mnemonic);
+    for (unsigned i = 0; i < instr->modifier_count; i++) known = known && instr->modifier[i] != PTX_MOD_other;
+    return known;
+}
+
+/* After the mnemonic. */
+static bool instruction(struct parser *p, const struct token *word, struct ptx_instr *instr) {
+    uint32_t mnemonic = parser_word(p, IN_MNEMONICS, word);
+    if (mnemonic == PTX_NONE) {
+        mnemonic = PTX_MN_unknown;
+        if (!p->unknown)
+            note_unknown(p, "unknown instruction '%.*s'%s", (int)min_u64(word->length, 80), word->text,
+                         parser_word_hint(p, IN_MNEMONICS, word));
+    }
+    instr->place = word->place;
+    instr->mnemonic = p->mnemonic = (uint16_t)mnemonic;
+    instr->source_file = p->source_file;
+    instr->source_line = p->source_line;
+    if (!modifiers(p, instr)) return false;
+    p->stack.count = 0;
+    if (!(is_executed(instr) ? operands(p) : skip_operands(p))) return false;
     instr->count = p->stack.count;
     instr->first = settle(p, 0);
     *(struct ptx_instr *)list_push(&p->instrs) = *instr;

@@ -98,7 +98,8 @@ static void add_words(struct parser *p) {
 #include "ptx/specials.def"
 #undef X
     };
-    for (uint32_t i = 0; i < PTX_MN_COUNT; i++) add_word(&p->words, IN_MNEMONICS, ptx_mnemonic_name(i), SYMBOL_WORD, i);
+    for (uint32_t i = 0; i < PTX_MN_unknown; i++)
+        add_word(&p->words, IN_MNEMONICS, ptx_mnemonic_name(i), SYMBOL_WORD, i);
     for (uint32_t i = 0; i < PTX_MOD_other; i++)
         add_word(&p->words, IN_MODIFIERS, ptx_modifier_text(i), SYMBOL_WORD, i);
     for (uint32_t i = 0; i < DIRECTIVE_COUNT; i++) add_word(&p->words, IN_DIRECTIVES, directives[i], SYMBOL_WORD, i);
@@ -163,8 +164,9 @@ char *parser_text(const struct parser *p, const struct token *token) {
 }
 
 /* The register of the range closest to the name: the same number if it exists. */
-static const char *candidate(const struct parser *p, const struct symbol *symbol, const char *word) {
-    if (symbol->kind != SYMBOL_RANGE) return arena_text(p->module->arena, symbol->text, symbol->length);
+static const char *candidate(struct arena *arena, const struct parser *p, const struct symbol *symbol,
+                             const char *word) {
+    if (symbol->kind != SYMBOL_RANGE) return arena_text(arena, symbol->text, symbol->length);
     const struct range *range = list_at(&p->ranges, symbol->index);
     const char *number = word + strlen(word);
     while (number > word && number[-1] >= '0' && number[-1] <= '9') number--;
@@ -172,27 +174,33 @@ static const char *candidate(const struct parser *p, const struct symbol *symbol
     char name[80];
     int stem = (int)min_u64(symbol->length, 60);
     snprintf(name, sizeof name, "%.*s%lu", stem, symbol->text, written < last ? written : last);
-    return arena_text(p->module->arena, name, strlen(name));
+    return arena_text(arena, name, strlen(name));
 }
 
-/* Runs once, when the module is rejected; with very many names only the newest are compared. */
+/* Runs once for a module that is rejected, and for a function that is not executed; with very many names only the newest
+ * are compared. */
 static const char *hint(const struct parser *p, const struct names *names, uint32_t space_from, uint32_t space_to,
                         const struct token *token) {
     enum { COMPARED = 4096 };
     if (token->length > 60) return "";
-    const char *word = parser_text(p, token), **near = arena_alloc(p->module->arena, COMPARED, sizeof *near);
+    struct arena *arena = arena_create();
+    const char *word = arena_text(arena, token->text, token->length),
+               **near = arena_alloc(arena, COMPARED, sizeof *near), *result = "";
     uint32_t all = names->symbols.count;
     size_t count = 0;
     for (uint32_t i = all > COMPARED ? all - COMPARED : 0; i < all; i++) {
         const struct symbol *symbol = symbol_at(names, i);
-        if (symbol->space >= space_from && symbol->space <= space_to) near[count++] = candidate(p, symbol, word);
+        if (symbol->space >= space_from && symbol->space <= space_to) near[count++] = candidate(arena, p, symbol, word);
     }
     const char *best = nearest_name(word, near, count);
-    if (!best || strcmp(best, word) == 0) return "";
-    char text[128];
-    snprintf(text, sizeof text, "; did you mean '%s%s'?", space_to == IN_MNEMONICS || space_from >= IN_NAMES ? "" : ".",
-             best);
-    return arena_text(p->module->arena, text, strlen(text));
+    if (best && strcmp(best, word) != 0) {
+        char text[128];
+        snprintf(text, sizeof text, "; did you mean '%s%s'?",
+                 space_to == IN_MNEMONICS || space_from >= IN_NAMES ? "" : ".", best);
+        result = arena_text(p->module->arena, text, strlen(text));
+    }
+    arena_destroy(arena);
+    return result;
 }
 
 const char *parser_word_hint(const struct parser *p, uint32_t space, const struct token *token) {

@@ -32,6 +32,7 @@ struct piece {
 
 struct walk {
     const struct ptx_module *module;
+    const bool *executable; /* functions */
     struct arena *arena;
     uint32_t value_count;
     uint32_t *registers; /* of each function: the value of its first register; 0 = not reached */
@@ -459,11 +460,10 @@ static void walk_call(struct walk *w, const struct ptx_instr *instr) {
     maybe.guarded = true;
     const struct ptx_targets *list =
         shape && shape->kind == PTX_OPERAND_TARGETS ? &w->function->targets[shape->index] : NULL;
-    bool named = list && list->kind == PTX_CALL_TARGETS; /* otherwise any function with a body */
+    bool named = list && list->kind == PTX_CALL_TARGETS; /* otherwise any function that can be executed */
     for (uint32_t i = 0; i < (named ? list->count : w->module->function_count); i++) {
         uint32_t f = named ? list->index[i] : i;
-        if (!w->module->functions[f].is_kernel && w->module->functions[f].has_body)
-            function_call(w, &maybe, f, &passed);
+        if (!w->module->functions[f].is_kernel && w->executable[f]) function_call(w, &maybe, f, &passed);
     }
 }
 
@@ -695,8 +695,10 @@ static void pieces_resolve(struct walk *w) {
     if (w->parameters_taken) edge_add(w, VALUE_LOCAL, VALUE_PARAMETERS);
 }
 
-struct pointers *pointers_create(struct arena *arena, const struct ptx_module *module, uint32_t kernel) {
+struct pointers *pointers_create(struct arena *arena, const struct ptx_module *module, const bool *executable,
+                                 uint32_t kernel) {
     struct walk w = {.module = module,
+                     .executable = executable,
                      .arena = arena,
                      .value_count = VALUE_COUNT,
                      .slot_heads = arena_alloc(arena, module->variable_count + 1, sizeof(uint32_t)),

@@ -62,8 +62,10 @@ struct pointers {
     uint64_t *sets; /* of each value: a bit for each object it may point to, then for each it may be derived from */
 };
 
-/* The module must be one that lowers without error: only executed instructions are analysed. */
-struct pointers *pointers_create(struct arena *arena, const struct ptx_module *module, uint32_t kernel);
+/* The kernel and the functions that it may call must be `executable`. An indirect call reaches executable functions only:
+ * the emulator rejects calls of others. */
+struct pointers *pointers_create(struct arena *arena, const struct ptx_module *module, const bool *executable,
+                                 uint32_t kernel);
 
 static inline bool pointers_have(const struct pointers *pointers, const struct pointer_access *access, uint32_t object,
                                  bool derived) {

@@ -1,5 +1,5 @@
-/* Builds a program from a module: places variables, lowers and analyses functions one by one, numbers their records.
- * Unsupported instructions are collected before lowering, so that one error lists them all. */
+/* Builds a program from a module: places variables, lowers and analyses functions one by one, numbers their records. A
+ * function that cannot be lowered gets a problem (support.c) and no operations. */
 #include "ptx/program.h"
 
 #include <inttypes.h>
@@ -31,67 +31,6 @@ uint32_t special_place(enum special special, unsigned component) {
         if (specials[i].fixed) row += specials[i].vector ? 3 : 1;
     assert(row + 3 <= SPECIAL_ROWS);
     return place_make(PLACE_SPECIAL, (row + (specials[special].vector ? component : 0)) * 4 * WARP_LANES);
-}
-
-/* ---- unsupported instructions ---- */
-
-/* The instruction's name as written, including unknown modifiers. */
-static const char *written_text(const struct ptx_module *module, const struct ptx_instr *instr, char *text,
-                                size_t size) {
-    size_t length = 0, from = instr->place.offset;
-    while (from + length < module->text_bytes && length + 1 < size && !strchr(" \t\r\n;", module->text[from + length]))
-        length++;
-    snprintf(text, size, "%.*s", (int)length, module->text + from);
-    return text;
-}
-
-static unsigned refused_walk(const struct forms *forms, const struct ptx_module *module, program_found *found,
-                             void *user) {
-    unsigned count = 0;
-    for (uint32_t f = 0; f < module->function_count; f++)
-        for (uint32_t i = 0; i < module->functions[f].instr_count; i++) {
-            const struct ptx_instr *instr = &module->functions[f].instrs[i];
-            if (!forms_refused(forms, module, instr)) continue;
-            char text[128];
-            count++;
-            if (found) found(user, &module->functions[f], instr, written_text(module, instr, text, sizeof text));
-        }
-    return count;
-}
-
-unsigned program_unsupported(const struct ptx_module *module, program_found *found, void *user) {
-    struct arena *arena = arena_create();
-    unsigned count = refused_walk(forms_create(arena), module, found, user);
-    arena_destroy(arena);
-    return count;
-}
-
-struct refusal {
-    const struct ptx_module *module;
-    char text[1024];
-    size_t used;
-    unsigned named;
-};
-
-static void refusal_add(void *user, const struct ptx_function *function, const struct ptx_instr *instr,
-                        const char *text) {
-    enum { NAMED_AT_MOST = 8 };
-    struct refusal *refusal = user;
-    if (refusal->named == NAMED_AT_MOST) return;
-    int more = snprintf(refusal->text + refusal->used, sizeof refusal->text - refusal->used,
-                        "\n  line %u: `%.60s` in `%.40s`", instr->place.line, text, function->name);
-    refusal->used += more > 0 ? (size_t)more : 0;
-    refusal->named++;
-}
-
-static bool check_supported(const struct forms *forms, const struct ptx_module *module, struct error *err) {
-    struct refusal refusal = {.module = module};
-    unsigned count = refused_walk(forms, module, refusal_add, &refusal);
-    if (!count) return true;
-    char more[32] = "";
-    if (count > refusal.named) snprintf(more, sizeof more, "\n  and %u more", count - refusal.named);
-    return error_set(err, "%.200s: %u unsupported instruction%s:%s%s", module->file, count, count == 1 ? "" : "s",
-                     refusal.text, more);
 }
 
 /* ---- functions ---- */
@@ -244,9 +183,13 @@ static void records_join(struct program *program) {
     }
 }
 
-/* Marks the loads of data that no kernel reaching them writes. */
+/* Marks the loads of data that no kernel reaching them writes. A kernel that cannot be executed writes nothing. */
 static void records_mark(struct program *program) {
-    program->readonly = readonly_create(program->arena, program->module);
+    bool *executable = mem_alloc(program->function_count + 1, sizeof *executable);
+    for (uint32_t f = 0; f < program->function_count; f++)
+        executable[f] = program->functions[f].defined && program_executable(program, &program->functions[f], NULL);
+    program->readonly = readonly_create(program->arena, program->module, executable);
+    free(executable);
     for (uint32_t f = 0; f < program->function_count; f++) {
         const struct program_function *function = &program->functions[f];
         const uint8_t *marked = program->readonly->marked[f];
@@ -259,15 +202,30 @@ static void records_mark(struct program *program) {
     }
 }
 
+/* The functions that each one may call: those it names, and for an indirect call all whose address is taken. */
+static void callees_keep(struct program *program, const struct layout *layout) {
+    for (uint32_t f = 0; f < program->function_count; f++) {
+        const struct list *list = &layout->callees[f];
+        program->functions[f].callee_count = list->count;
+        program->functions[f].callees =
+            arena_grow(program->arena, list->items, list->count, list->count + 1, sizeof(uint32_t));
+    }
+}
+
 static bool program_build(struct program *program, struct arena *scratch, struct error *err) {
     const struct forms *forms = forms_create(scratch);
-    if (!check_supported(forms, program->module, err)) return false;
     functions_declare(program);
     struct layout layout;
     if (!layout_create(program, scratch, &layout, err)) return false;
+    callees_keep(program, &layout);
     struct need *needs = arena_alloc(scratch, program->function_count + 1, sizeof *needs);
-    for (uint32_t f = 0; f < program->function_count; f++)
-        if (program->functions[f].defined && !function_make(program, forms, &layout, f, &needs[f], err)) return false;
+    for (uint32_t f = 0; f < program->function_count; f++) {
+        struct error why = {0};
+        if (!program->functions[f].defined || program->functions[f].problem) continue;
+        if (!support_check(forms, program->module, f, &why) ||
+            !function_make(program, forms, &layout, f, &needs[f], &why))
+            program_refuse(program, f, &why);
+    }
     registers_count(program, &layout, needs);
     records_join(program);
     records_mark(program);

@@ -1,6 +1,6 @@
 /* Executable PTX: each function is an array of fixed-size operations with resolved registers, immediates and targets,
- * so the emulator never handles names. Lowering (lower.c) builds it from a module and rejects unsupported instructions
- * with name and line.
+ * so the emulator never handles names. Lowering (lower.c) builds it from a module. A function with unsupported instructions
+ * has none, but a problem, and only launches of kernels that may call it fail.
  *
  * An operand's location is a `place`: 32 bits, two of them selecting one of the warp's blocks, the rest a byte offset:
  *   PLACE_REGISTER  the register window of the running function: a register is 32 consecutive lanes, each as wide as
@@ -199,6 +199,9 @@ enum builtin { BUILTIN_NONE, BUILTIN_VPRINTF, BUILTIN_MALLOC, BUILTIN_FREE, BUIL
 struct program_function {
     const char *name;
     bool is_kernel, defined;
+    const char *problem; /* why it cannot be executed, a located message; NULL: it can */
+    uint32_t *callees;   /* the functions it may call */
+    uint32_t callee_count;
     uint8_t builtin; /* enum builtin */
     struct op *ops;
     const struct instr *records; /* the static stream record of each operation */
@@ -265,16 +268,22 @@ struct program_parameter {
 /* Base of the handles of texture and surface objects (emu/texture.h). Other handles are addresses of references. */
 #define TEXTURE_HANDLE UINT64_C(0x0500000000000000)
 
-/* The module must outlive the program. One error lists all unsupported instructions of kernels and callees. */
+/* The module must outlive the program. */
 struct program *program_create(const struct ptx_module *module, uint64_t image_address, struct error *err);
 void program_destroy(struct program *program);
+
+/* Whether neither the function (a kernel, usually) nor any that it may call has a problem; otherwise `err`, if not NULL,
+ * gets the problem. */
+bool program_executable(const struct program *program, const struct program_function *function, struct error *err);
+/* Sets the problem of a function, unless it has one. */
+void program_refuse(struct program *program, uint32_t function, const struct error *why);
 
 const struct program_function *program_kernel(const struct program *program, const char *name);
 /* Parameter i of a kernel; false if there is none. */
 bool program_parameter(const struct program *program, const struct program_function *kernel, unsigned i,
                        struct program_parameter *parameter);
 
-/* Reports every unsupported instruction; returns their number. `found` may be NULL. */
+/* Reports every unsupported instruction of the module; returns their number. `found` may be NULL. */
 typedef void program_found(void *user, const struct ptx_function *function, const struct ptx_instr *instr,
                            const char *text);
 unsigned program_unsupported(const struct ptx_module *module, program_found *found, void *user);

@@ -54,9 +54,10 @@ static int by_place(const void *a, const void *b) {
 /* Merges the marks of one kernel's loads with those of other kernels: 0 none yet, then 1 + whether all agree. */
 enum { SAID_NOTHING, SAID_NO, SAID_YES };
 
-static void kernel_judge(struct arena *arena, const struct ptx_module *module, uint32_t f, struct readonly *readonly) {
+static void kernel_judge(struct arena *arena, const struct ptx_module *module, const bool *executable, uint32_t f,
+                         struct readonly *readonly) {
     struct arena *scratch = arena_create();
-    const struct pointers *pointers = pointers_create(scratch, module, f);
+    const struct pointers *pointers = pointers_create(scratch, module, executable, f);
     struct readonly_structure *structures = arena_alloc(scratch, pointers->object_count, sizeof *structures);
     for (uint32_t k = POINTER_STRUCTURES; k < pointers->object_count; k++) {
         structures[k].variable = pointers->objects[k].variable;
@@ -80,12 +81,12 @@ static void kernel_judge(struct arena *arena, const struct ptx_module *module, u
     arena_destroy(scratch);
 }
 
-struct readonly *readonly_create(struct arena *arena, const struct ptx_module *module) {
+struct readonly *readonly_create(struct arena *arena, const struct ptx_module *module, const bool *executable) {
     struct readonly *readonly = arena_alloc(arena, 1, sizeof *readonly);
     readonly->kernels = arena_alloc(arena, module->function_count + 1, sizeof *readonly->kernels);
     readonly->marked = arena_alloc(arena, module->function_count + 1, sizeof *readonly->marked);
     for (uint32_t f = 0; f < module->function_count; f++)
-        if (module->functions[f].is_kernel && module->functions[f].has_body) kernel_judge(arena, module, f, readonly);
+        if (module->functions[f].is_kernel && executable[f]) kernel_judge(arena, module, executable, f, readonly);
     for (uint32_t f = 0; f < module->function_count; f++)
         for (uint32_t i = 0; readonly->marked[f] && i < module->functions[f].instr_count; i++)
             readonly->marked[f][i] = readonly->marked[f][i] == SAID_YES;

@@ -4,7 +4,8 @@
  * anywhere; then nothing is read-only.
  *
  * A load is marked if everything it may read is read-only in every kernel that reaches it, so that a function called by
- * several kernels has one verdict. Loads that observe concurrent writes (.volatile, .relaxed, .acquire, .mmio, .cv) are
+ * several kernels has one verdict. Kernels that cannot be executed, since they have unsupported instructions, are not
+ * analysed and have no part in verdicts. Loads that observe concurrent writes (.volatile, .relaxed, .acquire, .mmio, .cv) are
  * not marked.
  *
  * Loads of .nc and .ro are marked by lowering, whatever the verdict: they are promises about locations, and a kernel may
@@ -44,8 +45,9 @@ struct readonly {
     uint8_t **marked; /* [function][instruction]: a load of read-only data; NULL for an unreachable function */
 };
 
-/* Allocated in `arena`. The module must be one that lowers without error. */
-struct readonly *readonly_create(struct arena *arena, const struct ptx_module *module);
+/* Allocated in `arena`. Analyses the kernels that are `executable`, which is indexed as the module's functions: all
+ * functions that such a kernel may call are, too. */
+struct readonly *readonly_create(struct arena *arena, const struct ptx_module *module, const bool *executable);
 
 /* "buffers+8", "table": truncated to fit. */
 const char *readonly_name(const struct ptx_module *module, const struct readonly_structure *structure, char *text,

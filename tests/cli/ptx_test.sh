@@ -18,7 +18,7 @@ cat >"$work/good.ptx" <<'PTX'
     ret;
 }
 PTX
-sed 's/st.shared.u32 .*/cp.async.wait_all;\n    barrier.cluster.arrive;/' "$work/good.ptx" >"$work/unsupported.ptx"
+sed 's/st.shared.u32 .*/wgmma.fence;\n    tcgen05.wait;/' "$work/good.ptx" >"$work/unsupported.ptx"
 sed 's/st.shared.u32 .*/st.shared.u64 [tile], %r1;/' "$work/good.ptx" >"$work/wrong.ptx"
 
 testcase "lists the kernels, parameters and variables of a module"
@@ -39,8 +39,27 @@ out_has '{"name": "n", "offset": 8, "bytes": 4}'
 testcase "lists all unsupported instructions"
 sluice ptx "$work/unsupported.ptx"
 status_is 2
-out_has "unsupported: line 13: cp.async.wait_all in fill"
-out_has "unsupported: line 14: barrier.cluster.arrive in fill"
+out_has "unsupported: line 13: wgmma.fence in fill"
+out_has "unsupported: line 14: tcgen05.wait in fill"
+out_has "kernel fill: cannot be executed: $work/unsupported.ptx:13:5: unsupported instruction"
+err_has "unsupported.ptx:13:5: unsupported instruction \`wgmma.fence\` in \`fill\`; 1 more on line 14"
+
+testcase "a kernel without unsupported instructions can be executed, whatever the module holds"
+sed '1,3d; s/ fill(/ other(/; s/ table\[/ more[/' "$work/unsupported.ptx" | cat "$work/good.ptx" - >"$work/both.ptx"
+sluice ptx "$work/both.ptx"
+status_is 2
+out_has "kernel fill: 5 registers"
+out_has "kernel other: cannot be executed"
+err_has "both.ptx:25:5"
+sluice ptx "$work/both.ptx" --json -
+out_has '"executable": true'
+out_has '"executable": false'
+out_has '"problem": "'
+sed 's/.visible .entry other(.*/.func other(.param .u64 buffer, .param .u32 n)/' "$work/both.ptx" >"$work/unused.ptx"
+sluice ptx "$work/unused.ptx"
+status_is 0
+err_empty
+out_has "function other: cannot be executed"
 
 testcase "reports an error with its location"
 sluice ptx "$work/wrong.ptx"
@@ -85,7 +104,7 @@ sluice ptx --read-only "$work/marked.ptx"
 status_is 0
 sluice ptx "$work/unsupported.ptx" --read-only --rewrite "$work/never.ptx"
 status_is 2
-out_has "unsupported: line 13"
+err_has "unsupported.ptx:13:5"
 no_file "$work/never.ptx"
 sluice ptx "$work/copy.ptx" --rewrite - --json -
 status_is 2

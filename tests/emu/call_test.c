@@ -110,3 +110,17 @@ TEST("a fault in a called function reports the instruction and line of that func
     CHECK_TEXT(run.err.text, "test.ptx:11: `st.global.u32 [%p+3], 1` in kernel k");
     run_end(&run);
 }
+
+TEST("a call of a function that cannot be executed, through a computed address, is a fault") {
+    struct ptx_run run = {0};
+    device_init(&run.device);
+    static const char text[] =
+        PTX_KERNEL_WITH(".func good() { ret; }\n.func bad() { glide; ret; }\n",
+                        "mov.u64 %rd3, good; add.u64 %rd3, %rd3, 16; p: .callprototype _ (); call %rd3, (), p;");
+    struct ptx_module *module = ptx_parse("test.ptx", text, strlen(text), &run.err);
+    run.loaded = module ? device_load(&run.device, module, &run.err) : NULL;
+    REQUIRE(run.loaded);
+    CHECK(!run_loaded(&run, 1, 1));
+    CHECK_TEXT(run.err.text, "calls `bad`, which cannot be executed");
+    run_end(&run);
+}

@@ -50,8 +50,13 @@ static inline bool run_load(struct ptx_run *run, const char *text) {
     run->in = memory_allocate(&run->device.memory, RUN_BUFFER_BYTES);
     struct ptx_module *module = ptx_parse("test.ptx", text, strlen(text), &run->err);
     run->loaded = module ? device_load(&run->device, module, &run->err) : NULL;
-    if (!run->loaded) printf("    %s\n", run->err.text);
-    return run->loaded;
+    if (run->loaded) { /* all kernels must be executable */
+        const struct program *program = loaded_program(run->loaded);
+        for (uint32_t f = 0; f < program->function_count && !run->err.set; f++)
+            program_executable(program, &program->functions[f], &run->err);
+    }
+    if (run->err.set) printf("    %s\n", run->err.text);
+    return !run->err.set;
 }
 
 static inline struct launch run_launch_of(struct ptx_run *run, uint32_t blocks, uint32_t threads,

@@ -211,3 +211,21 @@ TEST("errors give the location and the fix") {
     EXPECT(FILLED("16", "{type: u33}"), "no type called 'u33'; did you mean 'u32'?");
     EXPECT("name: [1]\n", "a.yaml:2:7: expected text, found a list");
 }
+
+TEST("only launched kernels must be executable; the error is located in the PTX") {
+    struct error err = {0};
+    static const char ptx[] = PTX_HEAD PTX_ADD ".entry bad() {\n  glide.x;\n  ret;\n}\n",
+                      good[] = "buffers:\n  - {name: a, bytes: 8}\nkernels:\n  - {symbol: bad}\n" LAUNCH_ADD,
+                      bad[] = "launches:\n  - {kernel: bad, grid: [1], block: [1]}\n";
+    char *module = put_file("a.ptx", ptx, strlen(ptx)), *path = put_file("a.yaml", good, strlen(good));
+    struct launch_file *file = launch_file_open(path, module, &err);
+    REQUIRE(file);
+    launch_file_close(file);
+    free(path);
+    path = put_file("a.yaml", bad, strlen(bad));
+    CHECK(!launch_file_open(path, module, &err));
+    CHECK_TEXT(err.text, "a.ptx:18:3: unknown instruction 'glide', in `bad`\n  glide.x;\n  ^");
+    free(path);
+    free(module);
+    remove_files();
+}

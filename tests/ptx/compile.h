@@ -22,7 +22,7 @@
 
 struct compiled {
     struct ptx_module *module;
-    struct program *program; /* NULL: see `err` */
+    struct program *program; /* NULL: see `err`, also if one of its functions cannot be executed */
     struct error err;
 };
 
@@ -30,6 +30,11 @@ static inline struct compiled compile(const char *text) {
     struct compiled c = {0};
     c.module = ptx_parse("test.ptx", text, strlen(text), &c.err);
     if (c.module) c.program = program_create(c.module, 0x10000, &c.err);
+    for (uint32_t f = 0; c.program && f < c.program->function_count && !c.err.set; f++)
+        program_executable(c.program, &c.program->functions[f], &c.err);
+    if (!c.err.set || !c.program) return c;
+    program_destroy(c.program);
+    c.program = NULL;
     return c;
 }
 

@@ -169,35 +169,96 @@ static void count_found(void *user, const struct ptx_function *function, const s
     ++*(unsigned *)user;
 }
 
-TEST("one error lists all unsupported instructions") {
-    struct compiled c = compile(PTX_KERNEL("cp.async.ca.shared.global [%r1], [%d1], 4;\n"
+TEST("one error lists all unsupported instructions of a kernel") {
+    struct compiled c = compile(PTX_KERNEL("  wgmma.fence.sync.aligned;\n"
                                            "add.s32 %r1, %r2, %r3;\n"
                                            "st.async.weak.shared::cluster.u32 [%r1], %r2, [%r3];\n"
-                                           "barrier.cluster.arrive;\n"
-                                           "wgmma.fence.sync.aligned;\n"
+                                           "glide.x %r1;\n"
+                                           "tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, %p1;\n"
                                            "ret;"));
     CHECK(!c.program);
-    CHECK_TEXT(c.err.text, "test.ptx: 4 unsupported instructions");
-    CHECK_TEXT(c.err.text, "line 8: `cp.async");
-    CHECK_TEXT(c.err.text, "line 10: `st.async");
-    CHECK_TEXT(c.err.text, "line 11: `barrier.cluster.arrive` in `k`");
+    CHECK_TEXT(c.err.text, "test.ptx:8:3: unsupported instruction `wgmma.fence.sync.aligned` in `k`;"
+                           " 3 more on lines 10, 11, 12\n  wgmma.fence.sync.aligned;\n  ^");
     REQUIRE(c.module);
     unsigned found = 0;
     CHECK_EQ(program_unsupported(c.module, count_found, &found), 4u);
     CHECK_EQ(found, 4u);
+    compiled_release(&c);
+    c = compile(PTX_KERNEL("  add.s23 %r1, %r2;\nret;"));
+    CHECK_TEXT(c.err.text, "test.ptx:8:6: unknown modifier '.s23' of 'add'; did you mean '.s");
     compiled_release(&c);
 }
 
 TEST("a long list of unsupported instructions is shortened") {
     char text[4096];
     int used = snprintf(text, sizeof text, "%s", PTX_HEAD ".entry k() { .reg .b32 %r<9>;\n");
-    for (unsigned i = 0; i < 12; i++) used += snprintf(text + used, sizeof text - (size_t)used, "cp.async.wait_all;\n");
+    for (unsigned i = 0; i < 12; i++) used += snprintf(text + used, sizeof text - (size_t)used, "glide;\n");
     snprintf(text + used, sizeof text - (size_t)used, "ret; }\n");
     struct compiled c = compile(text);
     CHECK(!c.program);
-    CHECK_TEXT(c.err.text, "12 unsupported instructions");
-    CHECK_TEXT(c.err.text, "and 4 more");
+    CHECK_TEXT(c.err.text, "unknown instruction 'glide', in `k`; 11 more on lines 6, 7, 8, 9, 10, 11, 12, 13, ...");
     compiled_release(&c);
+}
+
+/* Whether the kernel can be executed; if not, the message must contain `part`. */
+static void expect_kernel(const struct program *program, const char *name, const char *part) {
+    struct error err = {0};
+    const struct program_function *kernel = program_kernel(program, name);
+    REQUIRE(kernel);
+    CHECK_EQ(program_executable(program, kernel, &err), !part);
+    CHECK_EQ(err.set, part != NULL);
+    if (part) CHECK_TEXT(err.text, part);
+}
+
+TEST("only kernels that may execute an unsupported instruction cannot be executed") {
+    static const char text[] = PTX_HEAD ".extern .global .b32 elsewhere;\n\n"
+                                        ".func bad() { glide.x [%r1], nothing; ret; }\n"
+                                        ".func calls_bad() { call bad, (); ret; }\n"
+                                        ".func good() { ret; }\n"
+                                        ".func other() { tcgen05.wait; ret; }\n"
+                                        ".entry a() { call good, (); ret; }\n"
+                                        ".entry b() { call calls_bad, (); ret; }\n"
+                                        ".entry c() { .reg .b32 %r; ld.global.b32 %r, [elsewhere]; ret; }\n"
+                                        ".entry d() { .reg .b32 %r; add.s32 %r, %r; ret; }\n"
+                                        ".entry e() { .shared .b8 s[300000]; .reg .b64 %r; mov.b64 %r, s; ret; }\n"
+                                        ".entry f(.param .b8 p[32765]) { ret; }\n"
+                                        ".entry g() { .local .b8 s[600000]; ret; }\n";
+    struct error err = {0};
+    struct ptx_module *module = ptx_parse("test.ptx", text, strlen(text), &err);
+    REQUIRE(module);
+    struct program *program = program_create(module, 0x10000, &err);
+    REQUIRE(program);
+    expect_kernel(program, "a", NULL);
+    expect_kernel(program, "b", "test.ptx:6:15: unknown instruction 'glide', in `bad`\n.func bad()");
+    expect_kernel(program, "b", "\nkernel `b` may call `bad`");
+    expect_kernel(program, "c", "test.ptx:12:47: `elsewhere` is declared .extern but not defined in this module");
+    expect_kernel(program, "d", "`add.s32` with 2 operands");
+    expect_kernel(program, "e", "`e` needs 300000 bytes of shared memory");
+    expect_kernel(program, "f", "`p` needs 32765 bytes of parameters");
+    expect_kernel(program, "g", "`s` needs 600000 bytes of thread-local memory");
+    program_destroy(program);
+    ptx_module_destroy(module);
+}
+
+TEST("an indirect call may reach every function whose address is taken") {
+    static const char
+        head[] = PTX_HEAD ".func bad() { glide; ret; }\n.func good() { ret; }\n",
+        tail[] = ".entry k() { .reg .b64 %d; mov.b64 %d, good; p: .callprototype _ (); call %d, (), p; ret; }\n"
+                 ".entry other() { .reg .b64 %d; mov.b64 %d, $; ret; }\n";
+    static const char *const taken[] = {"good", "bad"};
+    for (unsigned i = 0; i < 2; i++) {
+        char text[1024];
+        struct error err = {0};
+        snprintf(text, sizeof text, "%s%.*s%s; ret; }\n", head, (int)(strchr(tail, '$') - tail), tail, taken[i]);
+        struct ptx_module *module = ptx_parse("test.ptx", text, strlen(text), &err);
+        REQUIRE(module);
+        struct program *program = program_create(module, 0x10000, &err);
+        REQUIRE(program);
+        expect_kernel(program, "k", i ? "kernel `k` may call `bad`" : NULL);
+        expect_kernel(program, "other", NULL);
+        program_destroy(program);
+        ptx_module_destroy(module);
+    }
 }
 
 TEST("records have class, space, cache operator, size and flags") {

@@ -20,6 +20,15 @@ static struct ptx_module *parse(const char *text) {
     return module;
 }
 
+/* The text has an unknown instruction, which is skipped, in its only function. */
+static void unknown(const char *text, const char *part) {
+    struct ptx_module *module = parse(text);
+    REQUIRE(module->function_count == 1 && module->functions[0].unknown);
+    CHECK_TEXT(module->functions[0].unknown, part);
+    CHECK_EQ(module->functions[0].instrs[module->functions[0].unknown_instr].count, 0u);
+    ptx_module_destroy(module);
+}
+
 /* The text must be rejected with a message that contains `part`. */
 static void refuse(const char *text, const char *part) {
     struct error err = {0};
@@ -134,8 +143,8 @@ TEST("instructions of every shape are parsed completely") {
          "tex.2d.v4.f32.f32 {%f1, %f2, %f3, %f4}, [%d1, {%f1, %f2}]; "},
         {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f1};",
          "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f1}; "},
-        {"vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;", "vadd.u32.u32.u32 %r1, %r2, %r3; "},
-        {"cp.async.ca.shared.global [%r1], [%d1], 16;", "cp.async.ca.shared.global [%r1], [%d1], 16; "},
+        {"vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;", "vadd.u32.u32.u32; "},
+        {"cp.async.ca.shared.global [%r1], [%d1], 16;", "cp.async.ca.shared.global; "},
         {"bar\n.sync 0;", "bar.sync 0; "},
         {";;{}{;}", ""},
     };
@@ -559,10 +568,6 @@ TEST("the error of an invalid statement has the source line, a caret and what wa
     refuse(BODY("\tadd.s32 \t%r1, %r2 %r3;"), "a.ptx:6:20: found '%r3', expected ',' or ';'\n"
                                               "\tadd.s32 \t%r1, %r2 %r3;\n"
                                               "\t        \t         ^");
-    refuse(BODY("ad.s32 %r1, %r2, %r3;"), "a.ptx:6:1: unknown instruction 'ad'; did you mean 'add'?\n"
-                                          "ad.s32 %r1, %r2, %r3;\n^");
-    refuse(BODY("add.s23 %r1, %r2, %r3;"), "a.ptx:6:4: unknown modifier '.s23' of 'add'; did you mean '.s");
-    refuse(BODY("ld.global.L2::129B.f32 %f1, [%d1];"), "did you mean '.L2::128B'?");
     refuse(BODY("add.s32 %r1, %q2, %r3;"), "a.ptx:6:14: unknown register '%q2'; did you mean '%");
     refuse(BODY("mov.u32 %r1, %tix.x;"), "unknown register '%tix'; did you mean '%tid'?");
     refuse(BODY("mov.u32 %r1, %envreg32;"), "unknown register '%envreg32'; did you mean '%envreg31'?");
@@ -582,8 +587,19 @@ TEST("the error of an invalid statement has the source line, a caret and what wa
     refuse(BODY(".entry x() {}"),
            "found '.entry', expected a declaration, a directive of a function or an instruction");
     refuse(BODY("5;"), "found '5', expected an instruction, a label, a directive or '}'");
-    refuse(BODY("add.zz.zz"), "unknown modifier '.zz'");
     refuse(BODY("ld.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.u32 %r1, [%d1];"), "more than 14 modifiers");
+}
+
+TEST("unknown instructions are skipped as text, with a hint") {
+    unknown(BODY("ad.s32 %r1, %r2, %r3;"), "unknown instruction 'ad'; did you mean 'add'?");
+    unknown(BODY("add.s23 %r1, %r2, %r3;"), "unknown modifier '.s23' of 'add'; did you mean '.s");
+    unknown(BODY("ld.global.L2::129B.f32 %f1, [%d1];"), "did you mean '.L2::128B'?");
+    unknown(BODY("@p1 glide.x::y [%nothing, {a; b}], (_|5)<>\"s\" ; ret;"), "unknown instruction 'glide'");
+    unknown(BODY("ret; unknown;"), "unknown instruction 'unknown'");
+    refuse(BODY("glide %r1"), "found '}', expected ';'");
+    refuse(BODY("glide (%r1;"), "expected ';'");
+    refuse(BODY("glide {%r1]};"), "expected");
+    refuse(BODY("add.zz.zz"), "found '}', expected ';'");
 }
 
 TEST("a long source line is shortened around the caret") {

@@ -347,3 +347,30 @@ TEST("a rewritten module has the same marked loads, and rewriting it again chang
     free(text);
     free(again);
 }
+
+TEST("kernels and functions that cannot be executed do not change verdicts") {
+    /* `f` loads what its caller passes; `bad` could write it, but no launch of a kernel that calls it starts. */
+#define LOADS \
+    ".func f(.param .u64 p) { .reg .b64 %x; .reg .b32 %r; ld.param.u64 %x, [p]; ld.global.u32 %r, [%x]; ret; }\n" \
+    ".func bad(.param .u64 p) { .reg .b64 %x; ld.param.u64 %x, [p]; $ st.global.u32 [%x], 1; ret; }\n" \
+    ".entry other(.param .u64 q) { .reg .b64 %x; .param .u64 v; ld.param.u64 %x, [q]; st.param.u64 [v], %x; call f, (v); call bad, (v); ret; }\n"
+    static const char text[] = KERNEL(
+        LOADS,
+        "{ .param .u64 v; st.param.u64 [v], %a; call f, (v); } p: .callprototype _ (.param .u64 _); { .param .u64 v; st.param.u64 [v], %b; call %c, (v), p; }");
+    static const struct {
+        const char *instruction, *verdicts;
+        unsigned loads, kernels;
+    } cases[] = {{"add.u64 %x, %x, 4;", "a reads, b written 5", 0, 2},
+                 {"glide [%x], z;", "a reads, b reads", 1, 1}};
+    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
+        char whole[4096];
+        const char *at = strchr(text, '$');
+        snprintf(whole, sizeof whole, "%.*s%s%s", (int)(at - text), text, cases[i].instruction, at + 1);
+        struct fixture x;
+        REQUIRE(fixture_open(&x, whole));
+        CHECK_EQ(x.text, cases[i].verdicts);
+        CHECK_EQ(marked(&x), cases[i].loads);
+        CHECK_EQ(x.program->readonly->kernel_count, cases[i].kernels);
+        fixture_close(&x);
+    }
+}
