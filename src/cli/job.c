@@ -76,6 +76,7 @@ static bool open_launch(struct job *job, const struct job_options *options, FILE
     struct launch_dump dump;
     job->file = launch_file_open(options->launch, options->ptx, err);
     if (!job->file) return false;
+    if (launch_file_warning(job->file)) complain(NULL, "warning: %s", launch_file_warning(job->file));
     for (unsigned i = 0; !options->no_dump && launch_file_dump(job->file, NULL, i, &dump); i++)
         if (!output_check(dump.path, err)) return false;
     job->name = launch_file_name(job->file);

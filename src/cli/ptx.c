@@ -266,6 +266,7 @@ static enum status ptx(const struct command *command, int argc, char **argv) {
     struct error err = {0};
     struct ptx_module *module = ptx_parse_file(arguments.word[0], &err);
     if (!module) return complain_error(&err);
+    if (module->warning) complain(NULL, "warning: %s", module->warning);
     enum status status = inspect(module, &values);
     ptx_module_destroy(module);
     return status;

@@ -44,6 +44,8 @@ void access_addresses(const struct warp_state *w, const struct op *op, uint32_t 
     if (op->source == PTX_u32) {
         const uint32_t *a = warp_place(&w->warp, op->a);
         for (unsigned i = 0; i < WARP_LANES; i++) address[i] = (uint32_t)(a[i] + (uint32_t)offset);
+        for (unsigned i = 0; op->space == PTX_SPACE_GENERIC && i < WARP_LANES; i++)
+            address[i] = address_widen(address[i]);
     } else {
         const uint64_t *a = warp_place(&w->warp, op->a);
         for (unsigned i = 0; i < WARP_LANES; i++) address[i] = a[i] + offset;
@@ -355,6 +357,7 @@ static ALWAYS_INLINE bool run_access(struct warp_state *w, const struct op *op, 
     uint64_t span = form == LANES_RUN ? (uint64_t)WARP_LANES * bytes : bytes;
     enum ptx_space space = op->space;
     if (space == PTX_SPACE_GENERIC) {
+        if (op->source == PTX_u32) first = address_widen(first);
         if ((first ^ (first + span - 1)) & WINDOW_MASK) return false;
         space = space_resolve(space, &first);
     }

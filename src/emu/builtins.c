@@ -36,6 +36,7 @@ static void result(const struct builtin_call *call, unsigned lane, uint64_t valu
 
 /* The memory at a generic address of the lane. */
 static bool lane_read(struct warp_state *w, unsigned lane, uint64_t address, void *data, unsigned bytes) {
+    if (w->run->loaded->module->address_bits == 32) address = address_widen(address);
     enum ptx_space space = space_resolve(PTX_SPACE_GENERIC, &address);
     return space_copy(w, lane, space, address, data, bytes, ACCESS_READ);
 }

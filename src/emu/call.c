@@ -113,6 +113,18 @@ static void value_copy(struct warp_state *w, struct side from, struct side to, u
     }
 }
 
+static uint32_t *predicates_of(const struct warp_state *w, const struct frame *frame) {
+    uint32_t after = round_up(frame->code->function->window_bytes, 64);
+    return (uint32_t *)(void *)(w->registers + frame->window + after);
+}
+
+static void predicate_copy(const struct warp_state *w, const struct frame *from, uint32_t source,
+                           const struct frame *to, uint32_t destination, uint32_t mask) {
+    uint32_t value = predicates_of(w, from)[source >> 1] ^ -(source & 1);
+    uint32_t *at = &predicates_of(w, to)[destination >> 1];
+    *at = (*at & ~mask) | (value & mask);
+}
+
 static const struct op_call *call_lists(const struct frame *caller, const struct op *call) {
     return &caller->code->function->calls[call->arguments];
 }
@@ -122,8 +134,11 @@ static void arguments_copy(struct warp_state *w, const struct frame *caller, con
     const struct op_call *lists = call_lists(caller, call);
     const struct op_argument *argument = &caller->code->function->arguments[lists->first];
     for (uint32_t i = 0; i < lists->argument_count; i++, argument++)
-        value_copy(w, side_of(w, caller, argument->caller_is_place, argument->caller),
-                   side_of(w, callee, argument->callee_is_place, argument->callee), argument->bytes, callee->mask);
+        if (argument->is_predicate)
+            predicate_copy(w, caller, argument->caller, callee, argument->callee, callee->mask);
+        else
+            value_copy(w, side_of(w, caller, argument->caller_is_place, argument->caller),
+                       side_of(w, callee, argument->callee_is_place, argument->callee), argument->bytes, callee->mask);
 }
 
 static void returns_copy(struct warp_state *w, const struct frame *caller, const struct frame *callee,
@@ -131,9 +146,12 @@ static void returns_copy(struct warp_state *w, const struct frame *caller, const
     const struct op_call *lists = call_lists(caller, call);
     const struct op_argument *argument = &caller->code->function->arguments[lists->first + lists->argument_count];
     for (uint32_t i = 0; i < lists->return_count; i++, argument++)
-        value_copy(w, side_of(w, callee, argument->callee_is_place, argument->callee),
-                   side_of(w, caller, argument->caller_is_place, argument->caller), argument->bytes,
-                   callee->mask & w->live);
+        if (argument->is_predicate)
+            predicate_copy(w, callee, argument->callee, caller, argument->caller, callee->mask & w->live);
+        else
+            value_copy(w, side_of(w, callee, argument->callee_is_place, argument->callee),
+                       side_of(w, caller, argument->caller_is_place, argument->caller), argument->bytes,
+                       callee->mask & w->live);
 }
 
 void frame_pop(struct warp_state *w) {
@@ -164,8 +182,9 @@ void call_function(struct warp_state *w, const struct op *op, uint32_t function,
 }
 
 const struct function_code *call_target(const struct warp_state *w, uint64_t address) {
-    uint64_t index = (address - FUNCTION_ADDRESS) / 16;
     const struct program *program = w->run->loaded->program;
+    if (program->module->address_bits == 32) address = address_widen(address);
+    uint64_t index = (address - FUNCTION_ADDRESS) / 16;
     if ((address & 15) || index >= program->function_count) return NULL;
     const struct function_code *code = &w->run->loaded->codes[index];
     return !code->function->is_kernel && (code->function->defined || code->function->builtin) ? code : NULL;

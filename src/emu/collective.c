@@ -236,20 +236,26 @@ static void execute_cvta(struct warp *warp, const struct op *op, uint32_t mask) 
     uint64_t value[WARP_LANES], window = window_of(op->space);
     unsigned bytes = ptx_type_bytes(op->element);
     row_read(w, op->a, op->src_bytes ? op->src_bytes : bytes, value);
-    for (unsigned i = 0; i < WARP_LANES; i++)
-        value[i] = op->modifiers & MOD_TO ? (window ? value[i] & ~WINDOW_MASK : value[i]) : value[i] | window;
+    for (unsigned i = 0; i < WARP_LANES; i++) {
+        uint64_t at = bytes == 4 ? address_widen(value[i]) : value[i];
+        if (op->modifiers & MOD_TO)
+            value[i] = window ? at & ~WINDOW_MASK : value[i];
+        else
+            value[i] = bytes == 4 ? address_narrow(value[i] | window) : value[i] | window;
+    }
     row_write(w, op->dst, op->dst_bytes ? op->dst_bytes : bytes, value, mask);
 }
 
 static void execute_isspacep(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
     uint64_t value[WARP_LANES];
-    row_read(w, op->a, op->src_bytes ? op->src_bytes : 8, value);
+    const unsigned bytes = op->src_bytes ? op->src_bytes : 8;
+    row_read(w, op->a, bytes, value);
     const struct program *program = w->run->loaded->program;
     uint32_t holds = 0;
     for (unsigned i = 0; i < WARP_LANES; i++) {
         bool variable = value[i] - program->image_address < program->image_bytes;
-        uint64_t at = value[i];
+        uint64_t at = bytes == 4 ? address_widen(value[i]) : value[i];
         enum ptx_space space = space_resolve(PTX_SPACE_GENERIC, &at);
         for (uint32_t v = 0; variable && v < program->variable_count; v++)
             if (value[i] - program->variables[v].address < program->variables[v].size_bytes)

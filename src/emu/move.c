@@ -1,4 +1,4 @@
-/* mov of every width, and between a register and the elements of a vector, PTX ISA 9.7.9.4. */
+/* mov of every width, of vectors, and between a register and the elements of a vector, PTX ISA 9.7.9.4. */
 #include "emu/lanes.h"
 
 UNARY_SAME(mov_u16, u16, a)
@@ -56,10 +56,24 @@ HANDLER(unpack) {
     }
 }
 
+HANDLER(move_elements) {
+    const unsigned bytes = 1u << type_size_log2(op->element), width_bytes = bytes < 2 ? 2 : bytes;
+    const size_t row = (size_t)width_bytes * WARP_LANES;
+    const uint32_t *to = warp->elements + op->elements, *from = to + op->vector;
+    uint8_t rows[8][WARP_LANES * sizeof(u128)]; /* a destination may be a source */
+    for (unsigned e = 0; e < op->vector; e++) memcpy(rows[e], warp_place(warp, from[e]), row);
+    for (unsigned e = 0; e < op->vector; e++) {
+        uint8_t *lanes = warp_place(warp, to[e]);
+        EACH_LANE
+        if (mask >> i & 1) memcpy(lanes + i * width_bytes, rows[e] + i * width_bytes, width_bytes);
+    }
+}
+
 op_handler *move_find(const struct op *op) {
     static op_handler *const movs[] = {mov_u16, mov_u16, mov_u32, mov_u64, mov_u128};
     switch (op->operation) {
     case OPERATION_mov: return movs[type_size_log2(op->element)];
+    case OPERATION_mov_vector: return move_elements;
     case OPERATION_pack: return pack;
     case OPERATION_unpack: return unpack;
     default: return NULL;

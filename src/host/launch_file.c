@@ -164,7 +164,7 @@ enum launch_key {
 };
 
 struct launch_file {
-    const char *path, *name, *description, *ptx;
+    const char *path, *name, *description, *ptx, *warning;
     char *ptx_path, *ptx_text;
     struct launch_input *inputs;
     unsigned input_count;
@@ -700,6 +700,7 @@ static bool check_all(struct launch_file *file, struct error *err) {
     bool good = check_buffers(file, &device.memory, err);
     if (good) file->ptx_text = read_input(file, file->ptx_path, &file->ptx_bytes, err);
     if (file->ptx_text) module = ptx_parse(file->ptx_path, file->ptx_text, file->ptx_bytes, err);
+    if (module && module->warning) file->warning = arena_text(file->arena, module->warning, strlen(module->warning));
     if (module) loaded = device_load(&device, module, err);
     good =
         loaded &&
@@ -742,6 +743,8 @@ void launch_file_close(struct launch_file *file) {
 }
 
 const char *launch_file_name(const struct launch_file *file) { return file->name; }
+
+const char *launch_file_warning(const struct launch_file *file) { return file->warning; }
 
 /* --- running --- */
 

@@ -13,6 +13,8 @@ struct launch_file *launch_file_open(const char *path, const char *ptx, struct e
 void launch_file_close(struct launch_file *file);
 
 const char *launch_file_name(const struct launch_file *file);
+/* A located warning about the PTX (ptx_module.warning), or NULL. */
+const char *launch_file_warning(const struct launch_file *file);
 /* A source that runs the file, which must outlive the source. */
 struct stream_source *launch_file_source(const struct launch_file *file);
 

@@ -184,13 +184,17 @@ bool lexer_next(struct lexer *lexer, struct token *token, struct error *err) {
     *token = (struct token){.text = at, .place = here(lexer)};
     if (at == start + lexer->module->text_bytes) return true;
     bool after_word = at > start && is_follower(at[-1]); /* tex.2d: a modifier may start with a digit here */
-    if (is_letter(*at) || (*at == '%' && is_letter(at[1]))) {
+    bool value = lexer->after_value;
+    lexer->after_value = *at == ')';
+    if (is_letter(*at) || (*at == '%' && (is_letter(at[1]) || (isdigit((unsigned char)at[1]) && !value)))) {
         token->kind = TOKEN_WORD;
         token->length = lexer_word_length(at);
+        lexer->after_value = token->length == 7 && memcmp(at, "WARP_SZ", 7) == 0;
     } else if (*at == '.' && (is_letter(at[1]) || (after_word && isdigit((unsigned char)at[1])))) {
         dotted(at + 1, token);
     } else if (isdigit((unsigned char)*at) || (*at == '.' && isdigit((unsigned char)at[1]))) {
         if (!number(lexer, token, err)) return false;
+        lexer->after_value = true;
     } else if (*at == '"') {
         return string(lexer, token, err);
     } else if (!mark(lexer, token, err)) {

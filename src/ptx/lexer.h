@@ -37,6 +37,7 @@ struct lexer {
     const struct ptx_module *module; /* the module being read */
     const char *at, *line_start;
     uint32_t line;
+    bool after_value; /* the last token is a number or a closing parenthesis: % is an operator */
 };
 
 void lexer_start(struct lexer *lexer, const struct ptx_module *module);

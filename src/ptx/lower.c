@@ -200,7 +200,7 @@ bool lower_target(struct lowering *l, const struct ptx_operand *o, enum ptx_type
     }
     if (o->kind != PTX_OPERAND_REGISTER)
         return lower_fail(l, o->place, "expected a register as the .%s destination", ptx_type_name(type));
-    if (o->negated) return lower_fail(l, o->place, "a destination cannot be negated");
+    if (o->negated || o->value) return lower_fail(l, o->place, "a destination is a register alone");
     if (!register_check(l, o, type, relaxed)) return false;
     *place = register_place(l, o);
     if (type == PTX_pred) *place <<= 1;
@@ -218,6 +218,7 @@ static bool predicate_source(struct lowering *l, const struct ptx_operand *o, ui
     }
     if (o->kind != PTX_OPERAND_REGISTER) return lower_fail(l, o->place, "expected a predicate");
     if (!register_check(l, o, PTX_pred, false)) return false;
+    if (o->value) return lower_fail(l, o->place, "a predicate has no offset");
     *place = register_place(l, o) << 1 | o->negated;
     note(l, &l->reads, o->index);
     return true;
@@ -254,7 +255,31 @@ static bool symbol_source(struct lowering *l, const struct ptx_operand *o, enum 
             (struct op_registers){0};
         return true;
     }
+    if (register_bytes(type) == 4) address = address_narrow(address);
     *place = lower_constant(l, address, register_bytes(type));
+    return true;
+}
+
+/* register + constant: an addition inserted before this operation, to a place of its own. */
+static bool offset_source(struct lowering *l, const struct ptx_operand *o, uint32_t *place) {
+    const struct ptx_register *reg = &l->source->registers[o->index];
+    unsigned bits = ptx_type_bits(reg->type), bytes = register_bytes(reg->type);
+    if ((ptx_type_kind(reg->type) != PTX_BITS && !is_integer(ptx_type_kind(reg->type))) || bits < 16 || bits > 64)
+        return lower_fail(l, o->place, "`%s` is a .%s register; only integers have an offset", reg->name,
+                          ptx_type_name(reg->type));
+    struct op op = {.operation = OPERATION_add, .element = (uint8_t)type_plain(reg->type), .vector = 1};
+    op.source = op.element;
+    op.dst = place_make(PLACE_REGISTER, window_take(l, bytes, 1));
+    op.dst2 = op.c = op.d = PLACE_NONE;
+    op.a = *place;
+    op.b = lower_constant(l, (uint64_t)o->value, bytes);
+    op.dst_bytes = op.src_bytes = (uint8_t)bytes;
+    op.line = o->place.line;
+    *place = op.dst;
+    *(struct op *)list_add(l->arena, &l->ops, sizeof op) = op;
+    *(struct op_registers *)list_add(l->scratch, &l->registers, sizeof(struct op_registers)) =
+        (struct op_registers){l->pool.count, 1, 0};
+    note(l, &l->pool, o->index);
     return true;
 }
 
@@ -270,6 +295,7 @@ bool lower_source(struct lowering *l, const struct ptx_operand *o, enum ptx_type
         *place = register_place(l, o);
         width = register_bytes(l->source->registers[o->index].type);
         note(l, &l->reads, o->index);
+        if (o->value && !offset_source(l, o, place)) return false;
         break;
     case PTX_OPERAND_SPECIAL:
         if (!special_source(l, o, type, relaxed, place)) return false;
@@ -310,8 +336,13 @@ static enum ptx_type shape_type(struct lowering *l, const struct form_shape *sha
     return is_signed ? PTX_s64 : PTX_u64;
 }
 
-/* An element of a vector operand: of {a, b, ...}, or of a vector register. */
-static struct ptx_operand element_of(const struct lowering *l, const struct ptx_operand *o, unsigned i) {
+unsigned lower_vector_count(const struct lowering *l, const struct ptx_operand *o) {
+    if (o->kind == PTX_OPERAND_VECTOR) return o->count;
+    if (o->kind != PTX_OPERAND_REGISTER || o->component) return 0;
+    return l->source->registers[o->index].vector;
+}
+
+struct ptx_operand lower_element(const struct lowering *l, const struct ptx_operand *o, unsigned i) {
     if (o->kind == PTX_OPERAND_VECTOR) return l->source->operands[o->first + i];
     struct ptx_operand element = *o;
     element.component = (uint8_t)(i + 1);
@@ -320,17 +351,16 @@ static struct ptx_operand element_of(const struct lowering *l, const struct ptx_
 
 static bool vector_operand(struct lowering *l, const struct form_shape *shape, const struct ptx_operand *o,
                            enum ptx_type type, struct op *op, uint8_t *bytes) {
-    bool is_register = o->kind == PTX_OPERAND_REGISTER && !o->component;
-    unsigned count = o->kind == PTX_OPERAND_VECTOR ? o->count : is_register ? l->source->registers[o->index].vector : 0;
+    unsigned count = lower_vector_count(l, o);
     if (count != op->vector) return lower_fail(l, o->place, "expected a vector of %u elements", op->vector);
     for (unsigned i = 0; i < count && !*bytes; i++) {
-        struct ptx_operand element = element_of(l, o, i);
+        struct ptx_operand element = lower_element(l, o, i);
         if (element.kind == PTX_OPERAND_REGISTER)
             *bytes = (uint8_t)register_bytes(l->source->registers[element.index].type);
     }
     uint32_t place[8] = {0};
     for (unsigned i = 0; i < count; i++) {
-        struct ptx_operand element = element_of(l, o, i);
+        struct ptx_operand element = lower_element(l, o, i);
         uint8_t width = *bytes;
         bool sink = element.kind == PTX_OPERAND_SINK;
         if (sink && shape->role == 'd')
@@ -498,18 +528,18 @@ static void resolve_targets(struct lowering *l) {
             list[targets[i].first + k] = l->op_of[list[targets[i].first + k]];
 }
 
-/* Formals in registers are at the start of the window, where callers write them (layout_create). */
-static bool place_formals(struct lowering *l, const uint32_t *formals, uint32_t count) {
+/* Formals in registers are at the start of the window, or the first predicates, where callers write them
+ * (layout_create). */
+static void place_formals(struct lowering *l, const uint32_t *formals, uint32_t count) {
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_variable *formal = &l->module->variables[formals[i]];
         if (formal->register_index == PTX_NONE) continue;
         const struct ptx_register *reg = &l->source->registers[formal->register_index];
-        if (reg->type == PTX_pred || reg->vector)
-            return lower_fail(l, formal->place, "a predicate or vector cannot be a parameter");
-        l->place[formal->register_index] = 1 + window_take(l, register_bytes(reg->type), 1);
+        l->place[formal->register_index] =
+            1 + (reg->type == PTX_pred ? l->function->predicates++
+                                       : window_take(l, register_bytes(reg->type), reg->vector ? reg->vector : 1));
         assert(l->place[formal->register_index] == 1 + l->layout->address[formals[i]]);
     }
-    return true;
 }
 
 bool lower_function(struct lowering *l) {
@@ -517,9 +547,8 @@ bool lower_function(struct lowering *l) {
     l->place = arena_alloc(l->scratch, l->source->register_count + 1, sizeof *l->place);
     l->op_of = arena_alloc(l->scratch, l->source->instr_count + 1, sizeof *l->op_of);
     f->predicates = 1;
-    if (!place_formals(l, l->source->parameters, l->source->parameter_count) ||
-        !place_formals(l, l->source->returns, l->source->return_count))
-        return false;
+    place_formals(l, l->source->parameters, l->source->parameter_count);
+    place_formals(l, l->source->returns, l->source->return_count);
     for (uint32_t i = 0; i < l->source->instr_count; i++) {
         l->op_of[i] = l->ops.count;
         l->reads.count = l->writes.count = 0;

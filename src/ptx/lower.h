@@ -77,7 +77,7 @@ FAMILIES(X)
 
 struct layout {
     uint64_t *address; /* of each variable: in its space, its kernel's parameter block, its function's frame, or for a
-                        * .reg formal in its function's window */
+                        * .reg formal in its function's window, or the number of the predicate */
     bool *in_frame;    /* `address` is relative to the frame */
     struct list *callees; /* of each function: the functions it names, uint32_t */
     bool *address_taken;  /* functions that an indirect call may reach */
@@ -135,6 +135,9 @@ bool lower_source(struct lowering *l, const struct ptx_operand *operand, enum pt
                   uint32_t *place, uint8_t *bytes);
 bool lower_target(struct lowering *l, const struct ptx_operand *operand, enum ptx_type type, bool relaxed,
                   uint32_t *place, uint8_t *bytes);
+/* The elements of a vector operand: {a, b, ...}, or a vector register without component; 0 for others. */
+unsigned lower_vector_count(const struct lowering *l, const struct ptx_operand *operand);
+struct ptx_operand lower_element(const struct lowering *l, const struct ptx_operand *operand, unsigned i);
 uint32_t lower_constant(struct lowering *l, uint64_t bits, unsigned bytes);
 struct op *lower_emit(struct lowering *l, const struct op *op, const struct ptx_instr *instr);
 /* Plain lowering: each operand by its shape. */

@@ -67,21 +67,50 @@ bool lower_video(struct lowering *l, const struct ptx_instr *instr, struct op *o
 
 /* ---- moving ---- */
 
+/* mov.v2.u32 v, w and mov.v2.u32 {a, b}, {c, d}: each element by itself, all at once. */
+static bool mov_elements(struct lowering *l, struct op *op, enum ptx_type type, const struct ptx_operand *to,
+                         const struct ptx_operand *from) {
+    unsigned count = lower_vector_count(l, to), given = lower_vector_count(l, from);
+    uint32_t place[2 * 8];
+    if (from->kind == PTX_OPERAND_SPECIAL && !from->component &&
+        special_place(from->index, 1) != special_place(from->index, 0))
+        given = 4; /* %tid: x, y, z and zero */
+    if (count > 8 || given != count || (op->vector > 1 && op->vector != count))
+        return lower_fail(l, from->place, "expected a vector of %u elements", op->vector > 1 ? op->vector : count);
+    for (unsigned i = 0; i < count; i++) {
+        struct ptx_operand target = lower_element(l, to, i), source = lower_element(l, from, i);
+        uint8_t width = 0;
+        if (!lower_target(l, &target, type, false, &place[i], NULL) ||
+            !lower_source(l, &source, type, false, &place[count + i], &width))
+            return false;
+        if (width != register_bytes(type))
+            return lower_fail(l, source.place, "expected a register of %u bits", 8 * register_bytes(type));
+    }
+    op->operation = OPERATION_mov_vector;
+    op->vector = (uint8_t)count;
+    op->elements = l->elements.count;
+    for (unsigned i = 0; i < 2 * count; i++) *(uint32_t *)list_add(l->arena, &l->elements, sizeof(uint32_t)) = place[i];
+    return true;
+}
+
 /* mov.b64 {a, b}, c and mov.b64 c, {a, b}: each element is an equal share of the bits. */
 static bool mov_vector(struct lowering *l, const struct ptx_instr *instr, struct op *op, enum ptx_type type,
                        const struct ptx_operand *vector, const struct ptx_operand *whole, bool unpack) {
     static const uint8_t share_types[] = {PTX_b8, PTX_b16, PTX_b32, PTX_b64};
-    unsigned bits = ptx_type_bits(type), count = vector->count;
+    unsigned bits = ptx_type_bits(type), count = lower_vector_count(l, vector);
     if (ptx_type_kind(type) != PTX_BITS || count < 2 || count > 4 || !is_power_of_two(count) || bits / count < 8)
         return lower_fail(l, instr->place,
                           "a vector must be moved as .b16, .b32, .b64 or .b128, according to its size");
+    if (vector->kind == PTX_OPERAND_REGISTER && count * ptx_type_bits(l->source->registers[vector->index].type) != bits)
+        return lower_fail(l, vector->place, "`%s` is a vector; name one of its components",
+                          l->source->registers[vector->index].name);
     enum ptx_type share = share_types[log2_floor(bits / count) - 3];
     uint32_t place[4];
     uint8_t width;
     for (unsigned i = 0; i < count; i++) {
-        const struct ptx_operand *element = &l->source->operands[vector->first + i];
+        const struct ptx_operand element = lower_element(l, vector, i);
         width = 0;
-        if (!(unpack ? lower_target : lower_source)(l, element, share, false, &place[i], &width)) return false;
+        if (!(unpack ? lower_target : lower_source)(l, &element, share, false, &place[i], &width)) return false;
     }
     *(unpack ? &op->dst_bytes : &op->src_bytes) = (uint8_t)register_bytes(share);
     op->operation = unpack ? OPERATION_unpack : OPERATION_pack;
@@ -120,8 +149,13 @@ static bool mov_special(struct lowering *l, struct op *op, const struct ptx_oper
 bool lower_mov(struct lowering *l, const struct ptx_instr *instr, struct op *op, const uint8_t *types) {
     const struct ptx_operand *to = operand_at(l, instr, 0), *from = operand_at(l, instr, 1);
     enum ptx_type type = types[0];
-    if (to->kind == PTX_OPERAND_VECTOR) return mov_vector(l, instr, op, type, to, from, true);
-    if (from->kind == PTX_OPERAND_VECTOR) return mov_vector(l, instr, op, type, from, to, false);
+    bool parts_to = lower_vector_count(l, to), parts_from = lower_vector_count(l, from);
+    if (op->vector > 1 || (parts_to && parts_from)) {
+        if (type == PTX_pred) return lower_fail(l, instr->place, "predicates have no vectors");
+        return mov_elements(l, op, type, to, from);
+    }
+    if (parts_to) return mov_vector(l, instr, op, type, to, from, true);
+    if (parts_from) return mov_vector(l, instr, op, type, from, to, false);
     if (!lower_target(l, to, type, false, &op->dst, &op->dst_bytes)) return false;
     if (from->kind == PTX_OPERAND_SPECIAL) return mov_special(l, op, from, type);
     bool address = ptx_type_bits(type) >= 32 && ptx_type_bits(type) <= 64 && !is_float(type);
@@ -176,8 +210,6 @@ bool lower_memory(struct lowering *l, const struct ptx_instr *instr, struct op *
     bool frame = op->modifiers & MOD_FRAME;
     if (!load && (op->space == PTX_SPACE_CONST || (op->space == PTX_SPACE_PARAM && !frame)))
         return lower_fail(l, instr->place, "this state space is read-only");
-    if ((op->modifiers & MOD_STATIC) && (uint64_t)op->immediate % bytes)
-        return lower_fail(l, instr->place, "the address is not a multiple of the access size, %u bytes", bytes);
     for (unsigned i = 0; i < instr->modifier_count; i++)
         if ((instr->modifier[i] == PTX_MOD_nc || instr->modifier[i] == PTX_MOD_ro) && op->space != PTX_SPACE_GLOBAL)
             return lower_fail(l, instr->place, ".%s applies to .global only", ptx_modifier_text(instr->modifier[i]));
@@ -250,7 +282,7 @@ struct callee {
 
 struct formal {
     uint64_t offset, bytes;
-    bool in_register;
+    const struct ptx_register *in_register; /* or NULL */
 };
 
 static uint32_t formal_count(const struct callee *callee, bool is_return) {
@@ -262,7 +294,9 @@ static struct formal formal_at(const struct lowering *l, const struct callee *ca
     if (callee->function) {
         uint32_t variable = (is_return ? callee->function->returns : callee->function->parameters)[i];
         const struct ptx_variable *formal = &l->module->variables[variable];
-        return (struct formal){l->layout->address[variable], formal->size_bytes, formal->register_index != PTX_NONE};
+        const struct ptx_register *reg =
+            formal->register_index == PTX_NONE ? NULL : &callee->function->registers[formal->register_index];
+        return (struct formal){l->layout->address[variable], formal->size_bytes, reg};
     }
     const struct ptx_targets *prototype = callee->prototype;
     uint64_t offset = 0;
@@ -271,13 +305,39 @@ static struct formal formal_at(const struct lowering *l, const struct callee *ca
         offset = layout_next(offset, prototype->parameter_bytes[2 * k + 1]) + prototype->parameter_bytes[2 * k];
     const uint32_t *bytes = is_return ? prototype->return_bytes : prototype->parameter_bytes;
     for (uint32_t k = 0; is_return && k < i; k++) offset = layout_next(offset, bytes[2 * k + 1]) + bytes[2 * k];
-    return (struct formal){layout_next(offset, bytes[2 * i + 1]), bytes[2 * i], false};
+    return (struct formal){layout_next(offset, bytes[2 * i + 1]), bytes[2 * i], NULL};
+}
+
+static bool predicate_add(struct lowering *l, const struct ptx_operand *actual, struct formal formal, bool is_return) {
+    struct op_argument argument = {.callee = (uint32_t)formal.offset << 1, .is_predicate = true};
+    if (!(is_return ? lower_target : lower_source)(l, actual, PTX_pred, false, &argument.caller, NULL)) return false;
+    *(struct op_argument *)list_add(l->arena, &l->arguments, sizeof argument) = argument;
+    return true;
+}
+
+static bool argument_add(struct lowering *l, const struct ptx_operand *actual, struct formal formal, bool is_return);
+
+/* A vector in registers, element by element. */
+static bool vector_add(struct lowering *l, const struct ptx_operand *actual, struct formal formal, bool is_return) {
+    struct ptx_register element_register = *formal.in_register;
+    unsigned count = element_register.vector, given = lower_vector_count(l, actual);
+    if (given != count) return lower_fail(l, actual->place, "expected a vector of %u elements", count);
+    element_register.vector = 0;
+    unsigned stride = register_bytes(element_register.type) * WARP_LANES;
+    for (unsigned i = 0; i < count; i++) {
+        struct ptx_operand element = lower_element(l, actual, i);
+        struct formal part = {formal.offset + i * stride, formal.bytes / count, &element_register};
+        if (!argument_add(l, &element, part, is_return)) return false;
+    }
+    return true;
 }
 
 /* One value passed between the caller (a .param variable, register or number) and the callee's formal. */
 static bool argument_add(struct lowering *l, const struct ptx_operand *actual, struct formal formal, bool is_return) {
+    if (formal.in_register && formal.in_register->type == PTX_pred) return predicate_add(l, actual, formal, is_return);
+    if (formal.in_register && formal.in_register->vector) return vector_add(l, actual, formal, is_return);
     struct op_argument argument = {.callee = (uint32_t)formal.offset, .bytes = (uint32_t)formal.bytes};
-    argument.callee_is_place = formal.in_register; /* PLACE_REGISTER is block 0: the offset is the place */
+    argument.callee_is_place = formal.in_register != NULL; /* PLACE_REGISTER is block 0: the offset is the place */
     const struct ptx_variable *variable =
         actual->kind == PTX_OPERAND_VARIABLE ? &l->module->variables[actual->index] : NULL;
     if (variable && variable->space == PTX_SPACE_PARAM && l->layout->in_frame[actual->index]) {
@@ -322,6 +382,9 @@ static bool callee_indirect(struct lowering *l, const struct ptx_instr *instr, c
     if (!shape || shape->kind != PTX_OPERAND_TARGETS)
         return lower_fail(l, instr->place, "an indirect call requires a .callprototype or .calltargets");
     const struct ptx_targets *targets = &l->source->targets[shape->index];
+    if (targets->kind == PTX_CALL_PROTOTYPE && targets->in_registers)
+        return lower_fail(l, shape->place, "`%s` has .reg parameters, which an indirect call cannot pass",
+                          targets->name);
     if (targets->kind == PTX_CALL_PROTOTYPE) return callee->prototype = targets, true;
     if (targets->kind != PTX_CALL_TARGETS || targets->count == 0)
         return lower_fail(l, shape->place, "`%s` contains no function", targets->name);
@@ -358,7 +421,8 @@ bool lower_call(struct lowering *l, const struct ptx_instr *instr, struct op *op
     } else {
         op->operation = OPERATION_call_indirect;
         if (!callee_indirect(l, instr, shape, &callee)) return false;
-        if (!lower_source(l, target, PTX_u64, false, &op->a, &op->src_bytes)) return false;
+        enum ptx_type type = l->module->address_bits == 64 ? PTX_u64 : PTX_u32;
+        if (!lower_source(l, target, type, false, &op->a, &op->src_bytes)) return false;
     }
     struct op_call call = {.first = l->arguments.count};
     if (!arguments_add(l, instr, &callee, parameters, false)) return false;

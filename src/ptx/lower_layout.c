@@ -84,16 +84,24 @@ static bool limit_check(const struct ptx_module *module, const struct ptx_variab
                      (unsigned long long)bytes, what, (unsigned long long)limit);
 }
 
+/* The window's bytes and predicates that formals in registers take; predicate 0 is always true. */
+struct formals_end {
+    uint64_t window, predicates;
+};
+
 /* Places formals consecutively from `*offset` in the block or frame, registers in the window. */
 static bool place_formals(struct program *program, struct layout *layout, uint32_t f, const uint32_t *formals,
-                          uint32_t count, uint64_t *offset, uint64_t *window, struct error *err) {
+                          uint32_t count, uint64_t *offset, struct formals_end *end, struct error *err) {
     const struct ptx_module *module = program->module;
     bool is_kernel = module->functions[f].is_kernel;
     for (uint32_t i = 0; i < count; i++) {
         const struct ptx_variable *formal = &module->variables[formals[i]];
         if (formal->register_index != PTX_NONE) {
-            layout->address[formals[i]] = *window;
-            *window += register_bytes(formal->type) * WARP_LANES;
+            const struct ptx_register *reg = &module->functions[f].registers[formal->register_index];
+            uint64_t *next = reg->type == PTX_pred ? &end->predicates : &end->window;
+            layout->address[formals[i]] = *next;
+            *next +=
+                reg->type == PTX_pred ? 1u : register_bytes(reg->type) * WARP_LANES * (reg->vector ? reg->vector : 1u);
             continue;
         }
         *offset = layout_next(*offset, formal->align_bytes);
@@ -113,10 +121,10 @@ static void place_frames(struct program *program, struct layout *layout) {
     for (uint32_t f = 0; f < module->function_count; f++) {
         const struct ptx_function *function = &module->functions[f];
         struct error why = {0};
-        uint64_t window = 0;
-        if (!place_formals(program, layout, f, function->parameters, function->parameter_count, &bytes[f], &window,
+        struct formals_end end = {0, 1};
+        if (!place_formals(program, layout, f, function->parameters, function->parameter_count, &bytes[f], &end,
                            &why) ||
-            !place_formals(program, layout, f, function->returns, function->return_count, &bytes[f], &window, &why))
+            !place_formals(program, layout, f, function->returns, function->return_count, &bytes[f], &end, &why))
             program_refuse(program, f, &why);
         program->functions[f].parameter_bytes = (uint32_t)bytes[f];
         if (function->is_kernel) bytes[f] = 0;
@@ -191,6 +199,7 @@ static bool relocate(const struct program *program, const struct layout *layout,
     if (relocation->offset > variable->size_bytes || relocation->bytes > variable->size_bytes - relocation->offset)
         return ptx_error(module, variable->place, err, "an initialiser of `%s` is larger than the variable",
                          variable->name);
+    if (relocation->bytes == 4) value = address_narrow(value);
     for (unsigned i = 0; i < relocation->bytes && i < 8; i++)
         bytes[relocation->offset + i] = (uint8_t)(value >> (8 * i));
     return true;

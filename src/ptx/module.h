@@ -80,7 +80,7 @@ struct ptx_place {
 };
 
 enum ptx_operand_kind {
-    PTX_OPERAND_REGISTER, /* index: of the function's registers */
+    PTX_OPERAND_REGISTER, /* index: of the function's registers; value: added to it */
     PTX_OPERAND_SPECIAL,  /* index: enum special, program.h */
     PTX_OPERAND_INTEGER,  /* value */
     PTX_OPERAND_FLOAT,    /* value: bits of a double; `single`: written as 0f..., bits of a float */
@@ -174,6 +174,7 @@ struct ptx_targets {
     uint32_t count;
     uint32_t *return_bytes, *parameter_bytes; /* prototype: pairs of size and alignment */
     uint32_t return_count, parameter_count;
+    bool in_registers; /* prototype: has .reg parameters or returns */
     struct ptx_place place;
 };
 
@@ -209,9 +210,10 @@ struct ptx_module {
     const char *file; /* as given by the user */
     const char *text;
     size_t text_bytes;
+    const char *warning; /* located: its version or target is newer than Sluice; NULL: none */
     unsigned version_major, version_minor;
     char target[32];
-    unsigned address_bits;
+    unsigned address_bits; /* 32 or 64 */
     struct ptx_variable *variables;
     uint32_t variable_count;
     struct ptx_function *functions;

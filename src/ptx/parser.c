@@ -1,5 +1,6 @@
 #include "ptx/parser.h"
 
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -194,10 +195,30 @@ static bool function_body(struct parser *p, const struct ptx_function *function)
     return true;
 }
 
-/* From the directives after the parameters to the end of the body, or ';'. */
+/* Whether the next statement of the module begins here. */
+static bool starts_declaration(const struct parser *p) {
+    if (!parser_is(p, TOKEN_DOTTED)) return false;
+    switch (parser_word(p, IN_DIRECTIVES, &p->token)) {
+    case DIRECTIVE_visible:
+    case DIRECTIVE_extern:
+    case DIRECTIVE_weak:
+    case DIRECTIVE_common:
+    case DIRECTIVE_entry:
+    case DIRECTIVE_func:
+    case DIRECTIVE_global:
+    case DIRECTIVE_tex:
+    case DIRECTIVE_const:
+    case DIRECTIVE_shared:
+    case DIRECTIVE_local: return true;
+    default: return false;
+    }
+}
+
+/* From the directives after the parameters to the end of the body, or ';'. The semicolon of a function's prototype may be
+ * missing. */
 static bool function_rest(struct parser *p) {
     struct ptx_function function = *(struct ptx_function *)list_at(&p->functions, p->function);
-    while (parser_is(p, TOKEN_DOTTED))
+    while (parser_is(p, TOKEN_DOTTED) && !starts_declaration(p))
         if (!function_directive(p, &function)) return false;
     if (parser_is(p, '{')) {
         if (function.has_body)
@@ -209,7 +230,8 @@ static bool function_rest(struct parser *p) {
         function.unknown_instr = p->unknown_instr;
         function_keep(p, &function);
     } else {
-        if (!parser_take(p, ';', "'{', ';' or a directive")) return false;
+        bool open = function.is_kernel || !(parser_is(p, TOKEN_END) || starts_declaration(p));
+        if (open && !parser_take(p, ';', "'{', ';' or a directive")) return false;
         if (!function.has_body) function_keep(p, &function);
     }
     *(struct ptx_function *)list_at(&p->functions, p->function) = function;
@@ -260,6 +282,20 @@ static bool alias(struct parser *p) {
     return true;
 }
 
+/* The module may be newer than Sluice. Only the first warning is kept. */
+static void __attribute__((format(printf, 2, 3))) warn(struct parser *p, const char *format, ...) {
+    char what[200];
+    va_list args;
+    if (p->module->warning) return;
+    va_start(args, format);
+    vsnprintf(what, sizeof what, format, args);
+    va_end(args);
+    char *text = text_format("%s:%u:%u: %s; instructions that it does not know are not executed", p->module->file,
+                             p->token.place.line, p->token.place.column, what);
+    p->module->warning = arena_text(p->module->arena, text, strlen(text));
+    free(text);
+}
+
 /* .version 8.0, after the directive */
 static bool version(struct parser *p) {
     struct ptx_module *module = p->module;
@@ -268,11 +304,23 @@ static bool version(struct parser *p) {
     snprintf(text, sizeof text, "%.*s", (int)min_u64(p->token.length, 31), p->token.text);
     if (sscanf(text, "%3u.%3u", &module->version_major, &module->version_minor) != 2)
         return parser_expected(p, "a version, such as 7.0");
-    if (module->version_major == 0 || module->version_major > 9)
-        return ptx_error(module, p->token.place, p->err,
-                         "PTX %u.%u is not supported; the newest supported version is 9.0", module->version_major,
-                         module->version_minor);
+    if (module->version_major == 0) return parser_expected(p, "a version, such as 7.0");
+    if (module->version_major > KNOWN_MAJOR ||
+        (module->version_major == KNOWN_MAJOR && module->version_minor > KNOWN_MINOR))
+        warn(p, "PTX %u.%u is newer than %d.%d, the newest version that Sluice knows", module->version_major,
+             module->version_minor, KNOWN_MAJOR, KNOWN_MINOR);
     return parser_next(p);
+}
+
+/* sm_N, with `a` or `f` for features of one architecture or family. */
+static bool target_is_known(const char *target) {
+    static const uint8_t known[] = {10, 11, 12, 13, 20, 21, 30, 32, 35, 37,  50,  52,  53,  60,  61, 62,
+                                    70, 72, 75, 80, 86, 87, 88, 89, 90, 100, 101, 103, 110, 120, 121};
+    char *end;
+    unsigned long number = strtoul(target + 3, &end, 10);
+    bool found = false;
+    for (unsigned i = 0; i < COUNT_OF(known); i++) found |= known[i] == number;
+    return found && (*end == '\0' || ((*end == 'a' || *end == 'f') && number >= 90 && end[1] == '\0'));
 }
 
 /* .target sm_70, texmode_independent, debug */
@@ -281,6 +329,7 @@ static bool target(struct parser *p) {
     if (!parser_is(p, TOKEN_WORD) || name.length < 4 || strncmp(name.text, "sm_", 3) != 0)
         return parser_expected(p, "a target, such as sm_70");
     snprintf(p->module->target, sizeof p->module->target, "%.*s", (int)min_u64(name.length, 31), name.text);
+    if (!target_is_known(p->module->target)) warn(p, "the target %s is not one that Sluice knows", p->module->target);
     if (!parser_next(p)) return false;
     while (parser_is(p, ','))
         if (!parser_next(p) || !parser_take(p, TOKEN_WORD, "an option of the target")) return false;
@@ -350,18 +399,7 @@ static bool module_statement(struct parser *p) {
     case DIRECTIVE_target: return parser_next(p) && target(p);
     case DIRECTIVE_address_size: return parser_next(p) && address_size(p);
     case DIRECTIVE_alias: return parser_next(p) && alias(p);
-    case DIRECTIVE_visible:
-    case DIRECTIVE_extern:
-    case DIRECTIVE_weak:
-    case DIRECTIVE_common:
-    case DIRECTIVE_entry:
-    case DIRECTIVE_func:
-    case DIRECTIVE_global:
-    case DIRECTIVE_tex:
-    case DIRECTIVE_const:
-    case DIRECTIVE_shared:
-    case DIRECTIVE_local: return declaration(p);
-    default: return parser_debug_directive(p, directive);
+    default: return starts_declaration(p) ? declaration(p) : parser_debug_directive(p, directive);
     }
 }
 
@@ -425,7 +463,7 @@ struct ptx_module *ptx_parse(const char *file, const char *text, size_t bytes, s
     *module = (struct ptx_module){.file = arena_text(arena, file, strlen(file)),
                                   .text = arena_text(arena, bytes ? text : "", bytes),
                                   .text_bytes = bytes,
-                                  .address_bits = 64, /* the manual's default is 32, which no current device uses */
+                                  .address_bits = 32, /* unless .address_size follows */
                                   .arena = arena};
     struct parser p;
     parser_init(&p, module, err);

@@ -42,6 +42,8 @@ enum {
     LIMIT_SOURCE_FILES = 1 << 16, /* the highest number of .file */
     LIMIT_ALIGN = 1 << 16,        /* bytes */
     LIMIT_TEXT_BYTES = 1 << 30,
+    KNOWN_MAJOR = 9, /* the newest known version; a newer one is a warning */
+    KNOWN_MINOR = 0,
     INITIAL_BYTES_ALWAYS = 1 << 26, /* total size of a module's initialised variables ... */
     INITIAL_BYTES_PER_BYTE = 16,    /* ... plus this for each byte of its text */
 };

@@ -215,11 +215,9 @@ static bool push_address(struct parser *p) {
     if (parser_is(p, ']')) return parser_expected(p, "an address");
     if (!nested(p)) return false;
     struct ptx_operand *base = list_at(&p->stack, mark);
-    if (base->kind == PTX_OPERAND_VARIABLE) {
+    if (base->kind == PTX_OPERAND_VARIABLE || base->kind == PTX_OPERAND_REGISTER) {
         offset = base->value;
         base->value = 0;
-    } else if (base->kind == PTX_OPERAND_REGISTER && !parser_offset(p, &offset)) {
-        return false;
     }
     while (parser_is(p, ',') && takes_coordinates(p->mnemonic))
         if (!parser_next(p) || !nested(p)) return false;
@@ -293,12 +291,11 @@ static bool push_word(struct parser *p) {
     struct ptx_operand *operand = list_at(&p->stack, p->stack.count - 1);
     int64_t offset;
     if (operand->kind == PTX_OPERAND_FUNCTION) return true;
-    if (operand->kind == PTX_OPERAND_VARIABLE) {
-        if (!parser_offset(p, &offset)) return false;
-        operand->value = offset;
-        return true;
-    }
-    return component(p);
+    if (operand->kind != PTX_OPERAND_VARIABLE && !component(p)) return false;
+    if (operand->kind == PTX_OPERAND_SPECIAL) return true;
+    if (!parser_offset(p, &offset)) return false;
+    operand->value = offset;
+    return true;
 }
 
 /* p|q, starting at the '|' with p on the stack. */
@@ -505,6 +502,7 @@ static bool prototype(struct parser *p, struct ptx_targets *targets) {
         targets->return_count = lists[0].count;
         targets->parameter_bytes = sizes(p, &lists[1]);
         targets->parameter_count = lists[1].count;
+        targets->in_registers = p->registers.count != registers;
     }
     p->variables.count = variables;
     p->registers.count = registers;

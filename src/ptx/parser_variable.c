@@ -112,7 +112,9 @@ bool parser_registers(struct parser *p) {
                          ptx_type_name(shape.type));
     for (;;) {
         struct token name = p->token;
-        if (!parser_take(p, TOKEN_WORD, "a register's name")) return false;
+        bool bare = parser_is(p, '%'); /* %<9>: the registers %0 to %8 */
+        if (!(bare ? parser_next(p) : parser_take(p, TOKEN_WORD, "a register's name"))) return false;
+        if (bare && !parser_is(p, '<')) return parser_expected(p, "'<'");
         bool ok = parser_is(p, '<') ? register_range(p, &name, &shape)
                                     : parser_declare(p, &name, SYMBOL_REGISTER, p->registers.count);
         if (!ok) return false;

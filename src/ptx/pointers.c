@@ -131,10 +131,20 @@ static void variable_flow(struct walk *w, uint32_t variable, uint32_t to) {
     seed_add(w, structure ? object_at(w, variable, 0) : POINTER_ELSEWHERE, to);
 }
 
+/* A register, or the sum of a register and a constant. */
+static uint32_t register_value(struct walk *w, const struct ptx_operand *o) {
+    uint32_t read = register_read(w, o->index);
+    if (!o->value || read == VALUE_NONE) return read;
+    uint32_t number = value_make(w), sum = value_make(w);
+    seed_derived(w, POINTER_ANYWHERE, number);
+    flow_add(w, FLOW_SUM, read, number, sum);
+    return sum;
+}
+
 /* Adds a flow from an operand to a value; for a composite, from each of its elements. */
 static void operand_flow(struct walk *w, const struct ptx_operand *o, uint32_t to) {
     switch ((enum ptx_operand_kind)o->kind) {
-    case PTX_OPERAND_REGISTER: edge_add(w, register_read(w, o->index), to); break;
+    case PTX_OPERAND_REGISTER: edge_add(w, register_value(w, o), to); break;
     case PTX_OPERAND_VARIABLE: variable_flow(w, o->index, to); break;
     case PTX_OPERAND_FUNCTION: seed_add(w, POINTER_ELSEWHERE, to); break;
     case PTX_OPERAND_INTEGER:
@@ -156,7 +166,7 @@ static void operand_flow(struct walk *w, const struct ptx_operand *o, uint32_t t
 }
 
 static uint32_t operand_value(struct walk *w, const struct ptx_operand *o) {
-    if (o->kind == PTX_OPERAND_REGISTER) return register_read(w, o->index);
+    if (o->kind == PTX_OPERAND_REGISTER) return register_value(w, o);
     uint32_t value = value_make(w);
     operand_flow(w, o, value);
     return value;
@@ -231,7 +241,7 @@ static bool parameter_place(const struct walk *w, const struct ptx_operand *addr
         if (instr->guarded || (instr->mnemonic != PTX_MN_mov && (!sum || sum->kind != PTX_OPERAND_INTEGER)))
             return false;
         o = operand_at(w, instr, 1);
-        *offset += sum ? sum->value : 0;
+        *offset += (sum ? sum->value : 0) + (o->kind == PTX_OPERAND_REGISTER ? o->value : 0);
     }
     if (o->kind != PTX_OPERAND_VARIABLE || w->module->variables[o->index].space != PTX_SPACE_PARAM) return false;
     *variable = o->index;
@@ -508,9 +518,14 @@ static void walk_sum(struct walk *w, const struct ptx_instr *instr, enum flow_ki
     flow_add(w, kind, operand_value(w, operand_at(w, instr, 1)), operand_value(w, operand_at(w, instr, 2)), value);
 }
 
-/* Whether the result or an operand is a list of parts. */
+static bool is_parts(const struct walk *w, const struct ptx_operand *o) {
+    if (o->kind == PTX_OPERAND_VECTOR) return true;
+    return o->kind == PTX_OPERAND_REGISTER && !o->component && w->function->registers[o->index].vector;
+}
+
+/* Whether the result or an operand is a list of parts, or a vector. */
 static bool has_parts(const struct walk *w, const struct ptx_instr *instr) {
-    return operand_at(w, instr, 0)->kind == PTX_OPERAND_VECTOR || operand_at(w, instr, 1)->kind == PTX_OPERAND_VECTOR;
+    return is_parts(w, operand_at(w, instr, 0)) || is_parts(w, operand_at(w, instr, 1));
 }
 
 static void walk_move(struct walk *w, const struct ptx_instr *instr, uint32_t value) {
@@ -519,7 +534,7 @@ static void walk_move(struct walk *w, const struct ptx_instr *instr, uint32_t va
         return;
     }
     walk_number(w, instr, instr->count, value);
-    if (operand_at(w, instr, 1)->kind == PTX_OPERAND_VECTOR) seed_add(w, POINTER_ANYWHERE, value);
+    if (is_parts(w, operand_at(w, instr, 1))) seed_add(w, POINTER_ANYWHERE, value);
 }
 
 static void walk_whole(struct walk *w, const struct ptx_instr *instr, uint32_t value) {

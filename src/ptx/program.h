@@ -177,11 +177,11 @@ struct op {
     uint32_t instr; /* of the module's function */
 };
 
-/* One value passed at a call. Each side is an offset in the frame (.param space) or the place of a register (or
- * constant) in the caller's or callee's window; predicates are never passed. */
+/* One value passed at a call, or one element of a vector. Each side is an offset in the frame (.param space) or the place
+ * of a register (or constant) in the caller's or callee's window; of a predicate, both are predicate operands. */
 struct op_argument {
     uint32_t caller, callee, bytes;
-    bool caller_is_place, callee_is_place;
+    bool caller_is_place, callee_is_place, is_predicate;
 };
 
 struct op_call {
@@ -267,6 +267,17 @@ struct program_parameter {
 #define FUNCTION_ADDRESS UINT64_C(0x0400000000000000)
 /* Base of the handles of texture and surface objects (emu/texture.h). Other handles are addresses of references. */
 #define TEXTURE_HANDLE UINT64_C(0x0500000000000000)
+
+/* In 32 bits, the top byte of an address is that of the window, which has 16 MiB; a 32-bit module's own memory is above
+ * them. */
+#define NARROW_FIRST_ADDRESS UINT64_C(0x05000000)
+static inline uint64_t address_narrow(uint64_t address) {
+    return address & WINDOW_MASK ? address >> 56 << 24 | (address & 0xFFFFFF) : address;
+}
+static inline uint64_t address_widen(uint64_t address) {
+    uint64_t window = address >> 24;
+    return window && address < NARROW_FIRST_ADDRESS ? window << 56 | (address & 0xFFFFFF) : address;
+}
 
 /* The module must outlive the program. */
 struct program *program_create(const struct ptx_module *module, uint64_t image_address, struct error *err);

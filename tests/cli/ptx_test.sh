@@ -110,4 +110,19 @@ sluice ptx "$work/copy.ptx" --rewrite - --json -
 status_is 2
 err_has "cannot both"
 
+testcase "a newer version or target is a warning"
+sed 's/.version 8.0/.version 9.9/; s/sm_80/sm_200/' "$work/copy.ptx" >"$work/newer.ptx"
+sluice ptx "$work/newer.ptx"
+status_is 0
+err_has "warning: $work/newer.ptx:1:10: PTX 9.9 is newer than 9.0"
+holds "one warning" test "$(grep -c warning "$work/err")" -eq 1
+cat >"$work/newer.yaml" <<'YAML'
+ptx: newer.ptx
+buffers: [{name: a, bytes: 13}, {name: b, bytes: 4}]
+launches: [{kernel: copy, grid: [1], block: [1], args: [{buffer: a}, {buffer: b}]}]
+YAML
+sluice run --launch "$work/newer.yaml"
+status_is 0
+holds "one warning" test "$(grep -c 'warning: .*newer than 9.0' "$work/err")" -eq 1
+
 tests_end

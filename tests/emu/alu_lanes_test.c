@@ -120,7 +120,8 @@ static bool onto_operand(op_handler *handler, const struct op *op, uint64_t *ran
     struct op aliased = *op;
     aliased.dst = op->a;
     handler(&onto.warp, &aliased, UINT32_MAX);
-    if (op->operation == OPERATION_unpack) return true; /* its results are elements */
+    if (op->operation == OPERATION_unpack || op->operation == OPERATION_mov_vector)
+        return true; /* its results are elements */
     const unsigned a = op->a >> 1, d = op->dst >> 1;
     unsigned bytes = 0;
     while (bytes < ALU_REGISTER_BYTES && onto.registers[ALU_A][bytes] == apart.registers[ALU_D][bytes]) bytes++;

@@ -125,7 +125,6 @@ static const struct {
     {"ld.global.u64 %r1, [%d1];", "expected .u64"},
     {"ld.global.v4.f32 {%f1, %f2}, [%d1];", "a vector of 4 elements"},
     {"ld.global.v8.f64 {%g1,%g2,%g3,%g4,%g1,%g2,%g3,%g4}, [%d1];", "at most 32 bytes"},
-    {"ld.param.u64 %d1, [buffer+4];", "not a multiple of the access size, 8 bytes"},
     {"st.param.u32 [n], %r1;", "this state space is read-only"},
     {"ld.shared.u32 %r1, [own];", "not in the state space of the instruction"},
     {"ld.shared.nc.u32 %r1, [%r2];", ".nc applies to .global only"},
@@ -134,6 +133,12 @@ static const struct {
     {"not.b32 %r1, !%r2;", "only a predicate can be negated"},
     {"mov.b64 {%r1, %r2, %r3}, %d1;", "a vector must be moved as"},
     {"mov.b32 %r1, %v1;", "name one of its components"},
+    {"mov.v2.b32 %v1, %v2;", "expected a vector of 2 elements"},
+    {"mov.v4.b32 %r1, %v2;", "expected a vector of 4 elements"},
+    {"add.u32 %r1+4, %r2, %r3;", "a destination is a register alone"},
+    {"add.f32 %f1, %f2+4, %f3;", "`%f2` is a .f32 register; only integers have an offset"},
+    {"selp.b32 %r1, %r2, %r3, %p1+1;", "a predicate has no offset"},
+    {"p: .callprototype _ (.reg .b32 x); call %d1, (%r1), p;", "`p` has .reg parameters"},
 };
 
 TEST("an error is reported with its line and column") {

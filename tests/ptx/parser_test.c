@@ -218,12 +218,44 @@ TEST("a module has a version, target and address size") {
     ptx_module_destroy(module);
     refuse("", "a.ptx:1:1: found the end of the file, expected '.version', the first directive of a PTX module");
     refuse("\177ELF", "byte 0x7f is not valid in PTX");
-    refuse(".version 10.1", "PTX 10.1 is not supported; the newest supported version is 9.0");
+    refuse(".version 0.1", "found '0.1', expected a version");
     refuse(".version 7", "found '7', expected a version");
     refuse(".version 7.0\n.entry k(){}", "a.ptx:2:1: found '.entry', expected '.target' before the first declaration");
     refuse(".version 7.0", "expected '.target'");
     refuse(".version 7.0 .target gfx900", "found 'gfx900', expected a target, such as sm_70");
     refuse(".version 7.0 .target sm_70 .address_size 48", "an address size of 48 bits; expected 32 or 64");
+}
+
+TEST("a newer version or target is a warning, and the module is read") {
+    static const struct {
+        const char *text, *warning;
+    } cases[] = {{".version 10.1 .target sm_80", "a.ptx:1:10: PTX 10.1 is newer than 9.0, the newest version"},
+                 {".version 9.1\n.target sm_999z", "a.ptx:1:10: PTX 9.1 is newer"},
+                 {".version 9.0\n.target sm_130", "a.ptx:2:9: the target sm_130 is not one that Sluice knows"},
+                 {".version 9.0 .target sm_80a", "the target sm_80a is not"},
+                 {".version 9.0 .target sm_100a", NULL},
+                 {".version 9.0 .target sm_103f", NULL},
+                 {".version 8.7 .target sm_120", NULL},
+                 {".version 1.0 .target sm_10", NULL}};
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct ptx_module *module = parse(cases[i].text);
+        CHECK_EQ(module->warning != NULL, cases[i].warning != NULL);
+        if (cases[i].warning && module->warning) CHECK_TEXT(module->warning, cases[i].warning);
+        CHECK_EQ(module->address_bits, 32u); /* the default */
+        ptx_module_destroy(module);
+    }
+}
+
+TEST("the semicolon of a function's prototype may be missing") {
+    struct ptx_module *module = parse(HEAD ".extern .func (.param .b32 r) f (.param .b64 a)\n"
+                                           ".func g (.param .b32 x) .noreturn\n"
+                                           ".global .u32 t;\n.func h()\n.entry k() { call h, (); ret; }\n"
+                                           ".func h() { ret; }\n.func last()");
+    CHECK_EQ(module->function_count, 5u);
+    CHECK(module->functions[1].noreturn && !module->functions[1].has_body && module->functions[2].has_body);
+    ptx_module_destroy(module);
+    refuse(HEAD ".func f() ret;", "found 'ret', expected '{', ';' or a directive");
+    refuse(HEAD ".entry f()\n.entry g() { ret; }", "found '.entry', expected '{', ';' or a directive");
 }
 
 TEST("kernels and functions have their parameters, returns, linkage and limits") {

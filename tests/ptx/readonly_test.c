@@ -348,6 +348,13 @@ TEST("a rewritten module has the same marked loads, and rewriting it again chang
     free(again);
 }
 
+TEST("pointers are traced through registers with offsets and through vectors") {
+    expect(KERNEL("", "mov.u64 %x1, %a+4; st.global.u32 [%x1], 1; ld.global.u32 %r1, [%b];"), "a written 8, b reads",
+           1);
+    expect(KERNEL("", ".reg .v2 .b64 %v; mov.v2.b64 %v, {%a, %b}; st.global.u32 [%v.x], 1; ld.global.u32 %r1, [%c];"),
+           "c beyond 8", 0);
+}
+
 TEST("kernels and functions that cannot be executed do not change verdicts") {
     /* `f` loads what its caller passes; `bad` could write it, but no launch of a kernel that calls it starts. */
 #define LOADS \
@@ -360,8 +367,7 @@ TEST("kernels and functions that cannot be executed do not change verdicts") {
     static const struct {
         const char *instruction, *verdicts;
         unsigned loads, kernels;
-    } cases[] = {{"add.u64 %x, %x, 4;", "a reads, b written 5", 0, 2},
-                 {"glide [%x], z;", "a reads, b reads", 1, 1}};
+    } cases[] = {{"add.u64 %x, %x, 4;", "a reads, b written 5", 0, 2}, {"glide [%x], z;", "a reads, b reads", 1, 1}};
     for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
         char whole[4096];
         const char *at = strchr(text, '$');
