@@ -94,12 +94,13 @@ struct fill {
 /* Keys of a form, in the order of its table. */
 enum { FILL_KIND, FILL_FILE = 10 };
 
+/* A buffer, or (is_variable) a variable of the module, whose size and address follow from the PTX. */
 struct buffer {
     const char *name, *dump, *expected;
     int64_t bytes, address, gpgpusim_addr, final_sum_u32, final_xor_u32;
     int64_t reserved_bytes; /* memory allocated for it: at least `bytes` */
-    bool output;
-    struct fill fill;
+    bool output, is_variable;
+    struct fill fill; /* of a variable: without kind its initial contents remain */
     uint8_t *expected_content;
     struct yaml_place places[YAML_FORM_KEYS];
 };
@@ -107,13 +108,13 @@ enum buffer_key {
     BUFFER_NAME,
     BUFFER_BYTES,
     BUFFER_FILL,
-    BUFFER_ADDRESS,
-    BUFFER_GPGPUSIM_ADDR,
     BUFFER_OUTPUT,
     BUFFER_DUMP,
     BUFFER_SUM,
     BUFFER_XOR,
     BUFFER_EXPECTED,
+    BUFFER_ADDRESS, /* from here on not of variables */
+    BUFFER_GPGPUSIM_ADDR,
 };
 
 struct kernel_row {
@@ -170,14 +171,30 @@ struct launch_file {
     unsigned input_count;
     size_t ptx_bytes;
     struct kernel_row *kernels;
-    struct buffer *buffers;
+    struct buffer *buffers, *variables;
     struct launch_row *launches;
-    unsigned kernel_count, buffer_count, launch_count;
+    unsigned kernel_count, buffer_count, variable_count, launch_count;
     struct launch_textures textures;
     struct yaml_place places[YAML_FORM_KEYS];
     struct arena *arena;
 };
-enum file_key { FILE_NAME, FILE_DESCRIPTION, FILE_PTX, FILE_KERNELS, FILE_BUFFERS, FILE_TEXTURES, FILE_LAUNCHES };
+enum file_key {
+    FILE_NAME,
+    FILE_DESCRIPTION,
+    FILE_PTX,
+    FILE_KERNELS,
+    FILE_BUFFERS,
+    FILE_VARIABLES,
+    FILE_TEXTURES,
+    FILE_LAUNCHES,
+};
+
+/* Buffers, then variables; NULL after the last. */
+static struct buffer *content_at(const struct launch_file *file, unsigned i) {
+    if (i < file->buffer_count) return &file->buffers[i];
+    i -= file->buffer_count;
+    return i < file->variable_count ? &file->variables[i] : NULL;
+}
 
 /* --- reading --- */
 
@@ -266,6 +283,7 @@ static const struct yaml_key buffer_keys[] = {
     [BUFFER_EXPECTED] = TEXT(struct buffer, expected),
 };
 FORM(buffer_form, "a buffer", buffer_keys);
+static const struct yaml_form variable_form = {.noun = "a variable", .keys = buffer_keys, .count = BUFFER_ADDRESS};
 
 static bool read_buffer(struct yaml_reader *reader, void *user) {
     struct launch_file *file = user;
@@ -275,6 +293,20 @@ static bool read_buffer(struct yaml_reader *reader, void *user) {
     if (!yaml_read_form(reader, &buffer_form, file, buffer, buffer->places)) return false;
     if (buffer->name && buffer->bytes) return true;
     return error_at(reader->err, reader->label, start.line, start.column, "a buffer requires name and bytes");
+}
+static bool read_variable(struct yaml_reader *reader, void *user) {
+    struct launch_file *file = user;
+    struct buffer *variable = ARENA_APPEND(file->arena, file->variables, file->variable_count);
+    struct yaml_place start = yaml_place_of(reader);
+    variable->is_variable = true;
+    variable->fill = (struct fill){.type = &element_u32.policy, .seed = 1};
+    if (!yaml_read_form(reader, &variable_form, file, variable, variable->places)) return false;
+    if (variable->name) return true;
+    return error_at(reader->err, reader->label, start.line, start.column, "a variable requires name");
+}
+static bool read_variables(struct yaml_reader *reader, void *user, void *to) {
+    (void)to;
+    return yaml_read_elements(reader, "variables", read_variable, user);
 }
 static bool read_buffers(struct yaml_reader *reader, void *user, void *to) {
     (void)to;
@@ -369,6 +401,7 @@ static const struct yaml_key file_keys[] = {
     [FILE_PTX] = TEXT(struct launch_file, ptx),
     [FILE_KERNELS] = NESTED(struct launch_file, kernels, read_kernels),
     [FILE_BUFFERS] = NESTED(struct launch_file, buffers, read_buffers),
+    [FILE_VARIABLES] = NESTED(struct launch_file, variables, read_variables),
     [FILE_TEXTURES] = NESTED(struct launch_file, textures, read_textures),
     [FILE_LAUNCHES] = NESTED(struct launch_file, launches, read_launches),
 };
@@ -469,6 +502,13 @@ static void element_store(const struct element *element, struct number number, u
         memcpy(to, &number.real, sizeof number.real);
 }
 
+static const char *noun_of(const struct buffer *buffer) { return buffer->is_variable ? "variable" : "buffer"; }
+
+/* Elements of the fill; the last one may be incomplete. */
+static uint64_t element_count(const struct buffer *buffer) {
+    return div_up((uint64_t)buffer->bytes, ((const struct element *)buffer->fill.type)->bytes);
+}
+
 /* The content of a file that must have exactly the buffer's size. */
 static bool check_content(struct launch_file *file, const struct buffer *buffer, const char *name,
                           struct yaml_place place, uint8_t **content, struct error *err) {
@@ -479,14 +519,13 @@ static bool check_content(struct launch_file *file, const struct buffer *buffer,
     free(path);
     if (!*content) return BLAME(file, place, err, "%s", inner.text);
     if (bytes == (uint64_t)buffer->bytes) return true;
-    return BLAME(file, place, err, "%s has %zu bytes, but buffer %s has %" PRId64, name, bytes, buffer->name,
-                 buffer->bytes);
+    return BLAME(file, place, err, "%s has %zu bytes, but %s %s has %" PRId64, name, bytes, noun_of(buffer),
+                 buffer->name, buffer->bytes);
 }
 
 static bool check_fill(struct launch_file *file, struct buffer *buffer, struct error *err) {
     struct fill *fill = &buffer->fill;
     struct yaml_place place = buffer->places[BUFFER_FILL];
-    const struct element *element = (const struct element *)fill->type;
     fill->step_number = (struct number){1, 1};
     fill->high_number.real = 1;
     struct {
@@ -503,18 +542,15 @@ static bool check_fill(struct launch_file *file, struct buffer *buffer, struct e
         return BLAME(file, place, err, "value is required for a fill of kind const, and not allowed otherwise");
     if ((fill->kind == &fill_file) != (fill->file != NULL))
         return BLAME(file, place, err, "file is required for a fill of kind file, and not allowed otherwise");
-    if (buffer->bytes % element->bytes != 0)
-        return BLAME(file, buffer->places[BUFFER_BYTES], err, "%" PRId64 " bytes are not a multiple of the size of %s",
-                     buffer->bytes, fill->type->name);
     if ((fill->low.text != NULL) != (fill->high.text != NULL))
         return BLAME(file, place, err, "a range requires both low and high");
     for (unsigned i = 0; i < fill->setting_count; i++) {
         struct setting *setting = &fill->settings[i];
         if (!check_literal(file, &setting->value, fill->type, &setting->number, err)) return false;
-        if (setting->index >= buffer->bytes / (int64_t)element->bytes)
+        if ((uint64_t)setting->index >= element_count(buffer))
             return BLAME(file, setting->value.place, err,
-                         "index %" PRId64 " is out of range: there are %" PRId64 " elements in %s", setting->index,
-                         buffer->bytes / (int64_t)element->bytes, buffer->name);
+                         "index %" PRId64 " is out of range: there are %" PRIu64 " elements in %s", setting->index,
+                         element_count(buffer), buffer->name);
     }
     return !fill->file || check_content(file, buffer, fill->file, place, &fill->content, err);
 }
@@ -529,6 +565,43 @@ static bool find_region(void *user, const char *name, struct launch_region *regi
     return false;
 }
 
+static bool check_contents(struct launch_file *file, struct buffer *buffer, struct error *err) {
+    return check_fill(file, buffer, err) &&
+           (!buffer->expected || check_content(file, buffer, buffer->expected, buffer->places[BUFFER_EXPECTED],
+                                               &buffer->expected_content, err));
+}
+
+static bool check_variables(struct launch_file *file, const struct program *program, struct error *err) {
+    for (unsigned i = 0; i < file->variable_count; i++) {
+        struct buffer *variable = &file->variables[i];
+        const struct program_variable *found = NULL;
+        struct yaml_names names = {.count = 0};
+        for (uint32_t k = 0; k < program->variable_count && !found; k++) {
+            yaml_names_add(&names, program->variables[k].name);
+            if (strcmp(program->variables[k].name, variable->name) == 0) found = &program->variables[k];
+        }
+        if (!found) {
+            char hint[900];
+            yaml_names_hint(&names, variable->name, hint, sizeof hint);
+            return BLAME(file, variable->places[BUFFER_NAME], err, "%s has no variable '%s' in .global or .const%s",
+                         file->ptx_path, yaml_show(variable->name).text, hint);
+        }
+        for (unsigned j = 0; j < i; j++)
+            if (strcmp(variable->name, file->variables[j].name) == 0)
+                return BLAME(file, variable->places[BUFFER_NAME], err, "variable '%s' is given twice",
+                             yaml_show(variable->name).text);
+        if (variable->bytes && (uint64_t)variable->bytes != found->size_bytes)
+            return BLAME(file, variable->places[BUFFER_BYTES], err, "variable %s has %" PRIu64 " bytes", found->name,
+                         found->size_bytes);
+        if (!found->size_bytes)
+            return BLAME(file, variable->places[BUFFER_NAME], err, "variable %s has no bytes", found->name);
+        variable->bytes = (int64_t)found->size_bytes;
+        variable->address = (int64_t)found->address;
+        if (!check_contents(file, variable, err)) return false;
+    }
+    return true;
+}
+
 static bool check_buffers(struct launch_file *file, struct memory *memory, struct error *err) {
     for (unsigned i = 0; i < file->buffer_count; i++) {
         struct buffer *buffer = &file->buffers[i];
@@ -541,13 +614,7 @@ static bool check_buffers(struct launch_file *file, struct memory *memory, struc
                          "gpgpusim_addr is also given: give only one of them");
         if (!buffer->address) buffer->address = buffer->gpgpusim_addr;
         buffer->reserved_bytes = buffer->bytes;
-        if (!check_fill(file, buffer, err)) return false;
-        if ((buffer->places[BUFFER_SUM].line || buffer->places[BUFFER_XOR].line) && buffer->bytes % 4 != 0)
-            return BLAME(file, buffer->places[BUFFER_BYTES], err,
-                         "sums are over 32-bit words, but %" PRId64 " bytes are not a multiple of 4", buffer->bytes);
-        if (buffer->expected && !check_content(file, buffer, buffer->expected, buffer->places[BUFFER_EXPECTED],
-                                               &buffer->expected_content, err))
-            return false;
+        if (!check_contents(file, buffer, err)) return false;
     }
     if (!launch_textures_reserve(&file->textures, file->path, find_region, file, err)) return false;
     /* Buffers with a given address come first, so that the others are placed after them. */
@@ -586,8 +653,23 @@ static bool check_hex(struct launch_file *file, struct argument *argument, struc
                        "bytes must be pairs of hexadecimal digits, lowest address first, as in \"01 00 ff\"");
 }
 
+/* An address as a parameter: 8 bytes, or 4 in a module with 32-bit addresses. */
+static bool check_address(struct launch_file *file, const struct program *program, uint32_t parameter_bytes,
+                          const struct buffer *buffer, struct argument *argument, struct error *err) {
+    uint64_t address = (uint64_t)(buffer->address + argument->offset);
+    bool narrow = program->module->address_bits == 32 && parameter_bytes == 4;
+    argument->size_bytes = narrow ? 4 : sizeof address;
+    memcpy(argument->content, &address, argument->size_bytes); /* little-endian */
+    if (!narrow || (address <= UINT32_MAX && address >= NARROW_FIRST_ADDRESS)) return true;
+    return BLAME(file, argument->place, err,
+                 "0x%" PRIx64 " in buffer %s is not an address of a module with 32-bit addresses; expected 0x%" PRIx64
+                 " to 0xffffffff",
+                 address, buffer->name, NARROW_FIRST_ADDRESS);
+}
+
 /* The argument as bytes. */
-static bool check_argument(struct launch_file *file, struct argument *argument, struct error *err) {
+static bool check_argument(struct launch_file *file, const struct program *program, uint32_t parameter_bytes,
+                           struct argument *argument, struct error *err) {
     if (argument->bytes) return check_hex(file, argument, err);
     argument->content = arena_alloc(file->arena, 8, 1);
     if (argument->scalar) {
@@ -614,10 +696,7 @@ static bool check_argument(struct launch_file *file, struct argument *argument, 
     for (unsigned i = 0; i < file->buffer_count; i++) {
         yaml_names_add(&names, file->buffers[i].name);
         if (strcmp(file->buffers[i].name, argument->buffer) != 0) continue;
-        uint64_t address = (uint64_t)(file->buffers[i].address + argument->offset);
-        memcpy(argument->content, &address, sizeof address);
-        argument->size_bytes = sizeof address;
-        return true;
+        return check_address(file, program, parameter_bytes, &file->buffers[i], argument, err);
     }
     char hint[900];
     yaml_names_hint(&names, argument->buffer, hint, sizeof hint);
@@ -648,8 +727,8 @@ static bool check_arguments(struct launch_file *file, const struct program *prog
                      "kernel %s has %u parameters, but args has %u", kernel->name, count, launch->argument_count);
     for (unsigned i = 0; i < count; i++) {
         struct argument *argument = &launch->arguments[i];
-        if (!check_argument(file, argument, err)) return false;
         program_parameter(program, kernel, i, &parameter);
+        if (!check_argument(file, program, parameter.size_bytes, argument, err)) return false;
         if (argument->size_bytes != parameter.size_bytes)
             return BLAME(file, argument->place, err, "parameter %s of kernel %s has %u bytes, but this argument has %u",
                          parameter.name, kernel->name, parameter.size_bytes, argument->size_bytes);
@@ -703,7 +782,7 @@ static bool check_all(struct launch_file *file, struct error *err) {
     if (module && module->warning) file->warning = arena_text(file->arena, module->warning, strlen(module->warning));
     if (module) loaded = device_load(&device, module, err);
     good =
-        loaded &&
+        loaded && check_variables(file, loaded_program(loaded), err) &&
         launch_textures_check(&file->textures, file->path, find_region, file, &device, loaded_program(loaded), err) &&
         check_launches(file, loaded_program(loaded), err);
     if (loaded) device_unload(&device, loaded);
@@ -772,19 +851,30 @@ static struct number fill_element(const struct fill *fill, uint64_t i, uint64_t 
     return number;
 }
 
+/* Element `i` of a memory of `bytes`, cut off at its end. */
+static void element_put(const struct element *element, struct number number, uint8_t *memory, uint64_t i,
+                        uint64_t bytes) {
+    uint8_t whole[8];
+    uint64_t at = i * element->bytes;
+    element_store(element, number, whole);
+    memcpy(memory + at, whole, min_u64(element->bytes, bytes - at));
+}
+
 static void fill_buffer(struct host *host, const struct buffer *buffer) {
     const struct fill *fill = &buffer->fill;
     const struct element *element = (const struct element *)fill->type;
     uint8_t *memory = host_memory(host, (uint64_t)buffer->address, (uint64_t)buffer->bytes);
     if (!memory) return;
-    uint64_t state = (uint64_t)fill->seed;
+    uint64_t state = (uint64_t)fill->seed, bytes = (uint64_t)buffer->bytes;
     if (fill->content)
-        memcpy(memory, fill->content, (uint64_t)buffer->bytes);
-    else if (fill->kind != &fill_zeros)
-        for (uint64_t i = 0; i < (uint64_t)buffer->bytes / element->bytes; i++)
-            element_store(element, fill_element(fill, i, &state), memory + i * element->bytes);
+        memcpy(memory, fill->content, bytes);
+    else if (fill->kind == &fill_zeros && buffer->is_variable) /* a buffer is zero from the start */
+        memset(memory, 0, bytes);
+    else if (fill->kind && fill->kind != &fill_zeros)
+        for (uint64_t i = 0; i < element_count(buffer); i++)
+            element_put(element, fill_element(fill, i, &state), memory, i, bytes);
     for (unsigned i = 0; i < fill->setting_count; i++)
-        element_store(element, fill->settings[i].number, memory + (uint64_t)fill->settings[i].index * element->bytes);
+        element_put(element, fill->settings[i].number, memory, (uint64_t)fill->settings[i].index, bytes);
 }
 
 static struct dim dim_of(const struct int_list *list) {
@@ -809,11 +899,10 @@ uint64_t launch_file_threads(const struct launch_file *file) {
 
 static void run(void *user, struct host *host) {
     const struct launch_file *file = user;
-    for (unsigned i = 0; i < file->buffer_count; i++) {
+    for (unsigned i = 0; i < file->buffer_count; i++)
         host_place(host, (uint64_t)file->buffers[i].address, (uint64_t)file->buffers[i].reserved_bytes);
-        fill_buffer(host, &file->buffers[i]);
-    }
-    host_module(host, file->ptx_path, file->ptx_text, file->ptx_bytes);
+    host_module(host, file->ptx_path, file->ptx_text, file->ptx_bytes); /* as when the file was checked */
+    for (unsigned i = 0; content_at(file, i); i++) fill_buffer(host, content_at(file, i));
     launch_textures_run(&file->textures, host);
     for (unsigned i = 0; i < file->launch_count && !host_failed(host); i++) {
         const struct launch_row *row = &file->launches[i];
@@ -837,9 +926,9 @@ static void run(void *user, struct host *host) {
 
 static bool check_sums(struct host *host, const struct buffer *buffer, const uint8_t *memory) {
     uint32_t sum = 0, mix = 0;
-    for (uint64_t i = 0; i + 4 <= (uint64_t)buffer->bytes; i += 4) {
-        uint32_t word;
-        memcpy(&word, memory + i, sizeof word);
+    for (uint64_t i = 0; i < (uint64_t)buffer->bytes; i += 4) {
+        uint32_t word = 0;
+        memcpy(&word, memory + i, min_u64(sizeof word, (uint64_t)buffer->bytes - i));
         sum += word;
         mix ^= word;
     }
@@ -852,23 +941,24 @@ static bool check_sums(struct host *host, const struct buffer *buffer, const uin
                 {BUFFER_XOR, "final_xor_u32", mix, buffer->final_xor_u32}};
     for (unsigned i = 0; i < COUNT_OF(sums); i++)
         if (buffer->places[sums[i].key].line && sums[i].found != sums[i].wanted)
-            return host_fail(host, "buffer %s: %s is %u, expected %" PRId64, buffer->name, sums[i].name, sums[i].found,
-                             sums[i].wanted);
+            return host_fail(host, "%s %s: %s is %u, expected %" PRId64, noun_of(buffer), buffer->name, sums[i].name,
+                             sums[i].found, sums[i].wanted);
     return true;
 }
 
 static bool check_expected(struct host *host, const struct buffer *buffer, const uint8_t *memory) {
     for (int64_t i = 0; buffer->expected && i < buffer->bytes; i++)
         if (memory[i] != buffer->expected_content[i])
-            return host_fail(host, "buffer %s differs from %s, first at byte %" PRId64 ": 0x%02x, expected 0x%02x",
-                             buffer->name, buffer->expected, i, memory[i], buffer->expected_content[i]);
+            return host_fail(host, "%s %s differs from %s, first at byte %" PRId64 ": 0x%02x, expected 0x%02x",
+                             noun_of(buffer), buffer->name, buffer->expected, i, memory[i],
+                             buffer->expected_content[i]);
     return true;
 }
 
 static bool verify(void *user, struct host *host) {
     const struct launch_file *file = user;
-    for (unsigned i = 0; i < file->buffer_count; i++) {
-        const struct buffer *buffer = &file->buffers[i];
+    const struct buffer *buffer;
+    for (unsigned i = 0; (buffer = content_at(file, i)); i++) {
         const uint8_t *memory = host_memory(host, (uint64_t)buffer->address, (uint64_t)buffer->bytes);
         if (!memory || !check_sums(host, buffer, memory) || !check_expected(host, buffer, memory)) return false;
     }
@@ -877,8 +967,8 @@ static bool verify(void *user, struct host *host) {
 
 struct stream_source *launch_file_source(const struct launch_file *file) {
     bool verifies = false;
-    for (unsigned i = 0; i < file->buffer_count; i++) {
-        const struct yaml_place *places = file->buffers[i].places;
+    for (unsigned i = 0; content_at(file, i); i++) {
+        const struct yaml_place *places = content_at(file, i)->places;
         verifies |= places[BUFFER_SUM].line || places[BUFFER_XOR].line || places[BUFFER_EXPECTED].line;
     }
     return program_source_create(&(struct host_program){
@@ -887,8 +977,8 @@ struct stream_source *launch_file_source(const struct launch_file *file) {
 
 bool launch_file_dump(const struct launch_file *file, struct stream_source *source, unsigned index,
                       struct launch_dump *dump) {
-    for (unsigned i = 0; i < file->buffer_count; i++) {
-        const struct buffer *buffer = &file->buffers[i];
+    const struct buffer *buffer;
+    for (unsigned i = 0; (buffer = content_at(file, i)); i++) {
         if (!buffer->dump || index-- > 0) continue;
         struct host *host = source ? program_source_host(source) : NULL;
         *dump = (struct launch_dump){buffer->dump, (uint64_t)buffer->bytes, NULL};

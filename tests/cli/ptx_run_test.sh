@@ -27,6 +27,22 @@ for field in "workload	saxpy" "check	passed" "kernels.0.name	saxpy" "kernels.0.g
     holds "$field" grep -q "^$field\$" "$work/flat"
 done
 
+testcase "the example with variables passes its check, and a variable is dumped"
+sluice run --launch examples/polynomial.yaml $small --json "$work/polynomial.json"
+status_is 0
+err_empty
+holds "passed" grep -q '"check": "passed"' "$work/polynomial.json"
+awk '/^variables:/ { on = 1 } /^launches:/ { on = 0 } on' examples/polynomial.yaml >"$work/variables"
+holds "docs/launch-files.md shows it" test "$(grep -cxFf "$work/variables" docs/launch-files.md)" -eq 3
+sed "s|name: negative,|name: negative, dump: $work/negative.bin,|" examples/polynomial.yaml >"$work/dumped.yaml"
+sluice run --launch "$work/dumped.yaml" --ptx examples/polynomial.ptx $small
+status_is 0
+holds "4 negative results" test "$(od -An -tu4 "$work/negative.bin" | tr -d ' ')" = 4
+sed 's/final_sum_u32: 4/final_sum_u32: 5/' examples/polynomial.yaml >"$work/wrong.yaml"
+sluice run --launch "$work/wrong.yaml" --ptx examples/polynomial.ptx $small
+status_is 1
+err_has "variable negative: final_sum_u32 is 4, expected 5"
+
 testcase "every machine executes the same instructions, and runs are deterministic"
 grep -E '^(thread|warp)_instructions' "$work/flat" >"$work/counts"
 for gpu in adaptive-80sm icc-32sm selrep-64sm; do

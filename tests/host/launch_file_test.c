@@ -205,7 +205,6 @@ TEST("errors give the location and the fix") {
            "kernel add has 0 bytes of static shared memory");
     EXPECT(FILLED("16", "{kind: const}"), "value is required for a fill of kind const, and not allowed otherwise");
     EXPECT(FILLED("16", "{kind: file, file: no-such}"), "no-such: No such file");
-    EXPECT(FILLED("17", "zeros"), "17 bytes are not a multiple of the size of u32");
     EXPECT(FILLED("16", "{set: {index: 4, value: 1}}"), "index 4 is out of range: there are 4 elements in a");
     EXPECT(FILLED("16", "{kind: random, low: 4}"), "a range requires both low and high");
     EXPECT(FILLED("16", "{type: u33}"), "no type called 'u33'; did you mean 'u32'?");
@@ -228,4 +227,76 @@ TEST("only launched kernels must be executable; the error is located in the PTX"
     free(path);
     free(module);
     remove_files();
+}
+
+TEST("sizes of any length: the last element and the last word are incomplete") {
+    uint8_t b[7];
+    RUN("buffers:\n  - {name: a, bytes: 16}\n  - {name: b, bytes: 7, dump: d, fill: {kind: const, value: 0x04030201, set: {index: 1, value: 0x0D0C0B0A}}, final_sum_u32: 0x000F0E0B, final_xor_u32: 0x0408090B}\n" LAUNCH_ADD,
+        b, "failed"); /* the sum has a carry to bit 24: 0x04030201 + 0x000C0B0A */
+    CHECK(memcmp(b, "\1\2\3\4\12\13\14", 7) == 0);
+    RUN("buffers:\n  - {name: a, bytes: 16}\n  - {name: b, bytes: 7, dump: d, fill: {kind: const, value: 0x04030201}, final_sum_u32: 0x04060402, final_xor_u32: 0x04000000}\n" LAUNCH_ADD,
+        b, "passed");
+}
+
+TEST("variables are set and read by name") {
+    uint32_t u[3];
+#define PAIR \
+    "buffers:\n  - {name: a, bytes: 4, final_sum_u32: 60}\n" \
+    "launches:\n  - {kernel: pair, grid: [1], block: [1], args: [{buffer: a}, {bytes: '0a000000 0a000000'}]}\n"
+    RUN("variables:\n  - {name: table, dump: d, fill: {set: {index: 1, value: 40}}, final_sum_u32: 52}\n" PAIR, u,
+        "passed");
+    CHECK_EQ(u[0], 5u); /* its initial value */
+    CHECK_EQ(u[1], 40u);
+    RUN("variables:\n  - {name: table, dump: d, bytes: 12, fill: {kind: zeros, set: {index: 1, value: 40}}}\n" PAIR, u,
+        "passed");
+    CHECK_EQ(u[0] + u[2], 0u);
+    RUN("variables:\n  - {name: table, dump: d, fill: {kind: iota, start: 39}, final_xor_u32: 1}\n" PAIR, u, "failed");
+    CHECK_EQ(u[2], 41u);
+    EXPECT("variables:\n  - {name: tabel}\n" PAIR, "a.yaml:3:12: ");
+    EXPECT("variables:\n  - {name: tabel}\n" PAIR,
+           "has no variable 'tabel' in .global or .const; did you mean 'table'?");
+    EXPECT("variables:\n  - {name: table, bytes: 8}\n" PAIR, "a.yaml:3:26: variable table has 12 bytes");
+    EXPECT("variables:\n  - {name: table}\n  - {name: table}\n" PAIR, "a.yaml:4:12: variable 'table' is given twice");
+    EXPECT("variables:\n  - {name: table, address: 256}\n" PAIR, "unknown key 'address' of a variable");
+    EXPECT("variables:\n  - {fill: zeros}\n" PAIR, "a.yaml:3:5: a variable requires name");
+    EXPECT("variables:\n  - {name: table, fill: {set: {index: 3, value: 1}}}\n" PAIR,
+           "index 3 is out of range: there are 3 elements in table");
+    free(put_file("data", "0123", 4));
+    EXPECT("variables:\n  - {name: table, expected: data}\n" PAIR, "data has 4 bytes, but variable table has 12");
+}
+
+TEST("pointers have four bytes in modules with 32-bit addresses") {
+    static const char ptx[] =
+        ".version 3.0 .target sm_20\n"
+        ".entry put(.param .u32 p, .param .u64 q) { .reg .b32 %r; .reg .b64 %d; ld.param.u32 %r, [p]; st.global.u32 [%r], 7; ld.param.u64 %d, [q]; st.global.u32 [%d+4], 8; ret; }\n";
+#define PUT(address, offset) \
+    "buffers: [{name: a, bytes: 8, final_sum_u32: 15" address "}]\n" \
+    "launches: [{kernel: put, grid: [1], block: [1], args: [{buffer: a" offset "}, {buffer: a}]}]\n"
+    static const struct {
+        const char *text, *error;
+    } cases[] = {{PUT("", ""), NULL},
+                 {PUT(", address: 0x5000000", ""), NULL},
+                 {PUT(", address: 0x100000000", ""), "0x100000000 in buffer a is not an address of a module"},
+                 {PUT(", address: 0x4FFFF00", ""), "expected 0x5000000 to 0xffffffff"},
+                 {PUT("", ", offset: 0x40000000"), "a.yaml:2:56: 0x100000000 in buffer a"}};
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct error err = {0};
+        char *module = put_file("a.ptx", ptx, strlen(ptx)),
+             *path = put_file("a.yaml", cases[i].text, strlen(cases[i].text));
+        struct launch_file *file = launch_file_open(path, module, &err);
+        CHECK_EQ(file != NULL, !cases[i].error);
+        if (cases[i].error) CHECK_TEXT(err.text, cases[i].error);
+        if (file) {
+            struct stream_source *source = launch_file_source(file);
+            struct kernel kernel;
+            while (source->ops->next_kernel(source, &kernel))
+                ;
+            CHECK_EQ(source->ops->check(source, &err), "passed");
+            source->ops->destroy(source);
+            launch_file_close(file);
+        }
+        free(module);
+        free(path);
+        remove_files();
+    }
 }
