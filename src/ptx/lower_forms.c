@@ -1,5 +1,6 @@
 /* Instruction matching: parses lower_forms.def once, finds the row that fits an instruction's modifiers and number of
  * operands, and sets the operation's fields from the modifiers. */
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,48 +235,121 @@ const char *instr_text(const struct ptx_instr *instr, char *text, size_t size) {
     return text;
 }
 
-/* Explains why no form matches: a modifier that none has, the number of operands, or the combination. */
+/* What forms allow instead of what an instruction has: a set of modifiers as text. */
+struct allowed {
+    bool word[PTX_MOD_COUNT];
+    unsigned count;
+};
+
+static void allowed_add(struct allowed *allowed, const struct form_slot *slot) {
+    for (unsigned i = 0; i < slot->count; i++) {
+        if (slot->word[i] == PTX_MOD_other || allowed->word[slot->word[i]]) continue;
+        allowed->word[slot->word[i]] = true;
+        allowed->count++;
+    }
+}
+
+/* ".u32, .s32 or .b32", in the order of modifiers.def, shortened if there are many. */
+static const char *allowed_text(const struct allowed *allowed, char *text, size_t size) {
+    enum { LISTED = 24 };
+    size_t used = 0;
+    unsigned listed = 0;
+    text[0] = '\0';
+    for (unsigned i = 0; i < PTX_MOD_COUNT && listed < LISTED && used < size; i++) {
+        if (!allowed->word[i]) continue;
+        const char *before = !listed ? "" : listed + 1 == allowed->count ? " or " : ", ";
+        used += (size_t)snprintf(text + used, size - used, "%s.%s", before, ptx_modifier_text(i));
+        listed++;
+    }
+    if (allowed->count > LISTED && used < size) snprintf(text + used, size - used, ", ...");
+    return text;
+}
+
+/* The slots of a form that its first `fitting` modifiers leave open, and that may take the next modifier (or, if there is
+ * none, that must be filled). */
+static void allowed_open(struct allowed *allowed, const struct form *form, const struct ptx_instr *instr,
+                         unsigned fitting) {
+    int8_t slot_of[PTX_MODIFIERS];
+    unsigned ignored, type_from = 0;
+    bool filled[FORM_SLOTS] = {false}, more = fitting < instr->modifier_count;
+    bool is_type = more && ptx_modifier_class(instr->modifier[fitting]) == PTX_CLASS_TYPE;
+    form_fit(form, instr, slot_of, &ignored);
+    for (unsigned i = 0; i < fitting; i++) {
+        filled[slot_of[i]] = true;
+        if (form->slot[slot_of[i]].is_type) type_from = (unsigned)slot_of[i] + 1;
+    }
+    for (unsigned s = 0; s < form->slot_count; s++) {
+        const struct form_slot *slot = &form->slot[s];
+        if (filled[s] || (slot->is_type && s < type_from)) continue;
+        if (more ? slot->is_type == is_type : !slot->optional) allowed_add(allowed, slot);
+        if (slot->is_type && !slot->optional) break; /* types must be in order */
+    }
+}
+
+/* Explains why no form matches, in terms of the forms that come closest: those with the most modifiers that fit. */
 static void explain(const struct forms *forms, const struct ptx_module *module, const struct ptx_instr *instr,
-                    const struct form *nearest, bool all_fit, struct error *err) {
+                    unsigned fitting, struct error *err) {
     const char *name = ptx_mnemonic_name(instr->mnemonic);
-    if (!nearest) {
+    uint32_t from = forms->first[instr->mnemonic], to = forms->first[instr->mnemonic + 1];
+    struct allowed allowed = {{false}, 0};
+    unsigned least = UINT_MAX, most = 0;
+    char text[128], list[320];
+    bool known = fitting >= instr->modifier_count;
+    for (uint32_t f = from; f < to; f++) {
+        const struct form *form = &forms->form[f];
+        int8_t slot_of[PTX_MODIFIERS];
+        unsigned fits;
+        for (unsigned s = 0; s < form->slot_count && !known; s++)
+            known = slot_position(&form->slot[s], instr->modifier[fitting]) >= 0;
+        form_fit(form, instr, slot_of, &fits);
+        if (fits != fitting) continue;
+        if (fitting <= instr->modifier_count) allowed_open(&allowed, form, instr, fitting);
+        least = form->required < least ? form->required : least;
+        most = form->shape_count > most ? form->shape_count : most;
+    }
+    if (from == to) {
         ptx_error(module, instr->place, err, "`%s` has no supported form", name);
         return;
     }
-    for (unsigned i = 0; i < instr->modifier_count; i++) {
-        bool known = false;
-        for (uint32_t f = forms->first[instr->mnemonic]; f < forms->first[instr->mnemonic + 1] && !known; f++)
-            for (unsigned s = 0; s < forms->form[f].slot_count && !known; s++)
-                known = slot_position(&forms->form[f].slot[s], instr->modifier[i]) >= 0;
-        struct ptx_place place = {instr->place.line, instr->modifier_column[i],
-                                  instr->place.offset + (instr->modifier_column[i] - instr->place.column)};
-        if (!known) {
-            ptx_error(module, place, err, "`%s` does not accept .%s; nearest form: %s", name,
-                      ptx_modifier_text(instr->modifier[i]), nearest->syntax);
-            return;
-        }
-    }
-    char text[128];
     instr_text(instr, text, sizeof text);
-    if (all_fit)
-        ptx_error(module, instr->place, err, "`%s` with %u operand%s; expected %u%s: %s", text, instr->count,
-                  instr->count == 1 ? "" : "s", nearest->required,
-                  nearest->required < nearest->shape_count ? " or more" : "", nearest->syntax);
+    allowed_text(&allowed, list, sizeof list);
+    if (fitting > instr->modifier_count) {
+        char range[32];
+        snprintf(range, sizeof range, least == most ? "%u" : "%u to %u", least, most);
+        ptx_error(module, instr->place, err, "`%s` with %u operand%s; expected %s", text, instr->count,
+                  instr->count == 1 ? "" : "s", range);
+        return;
+    }
+    if (fitting == instr->modifier_count) {
+        ptx_error(module, instr->place, err, "`%s` is not complete: it needs %s", text, list);
+        return;
+    }
+    struct ptx_place place = {instr->place.line, instr->modifier_column[fitting],
+                              instr->place.offset + (instr->modifier_column[fitting] - instr->place.column)};
+    const char *wrong = ptx_modifier_text(instr->modifier[fitting]);
+    bool is_type = ptx_modifier_class(instr->modifier[fitting]) == PTX_CLASS_TYPE;
+    if (!known)
+        ptx_error(module, place, err, "`%s` does not accept .%s%s%s", name, wrong,
+                  allowed.count ? "; possible here: " : "", list);
     else
-        ptx_error(module, instr->place, err, "there is no `%s`; nearest form: %s", text, nearest->syntax);
+        ptx_error(module, place, err, "there is no `%s`: %s%s%s%s", text,
+                  is_type && allowed.count ? "the type must be " : ".", is_type && allowed.count ? list : wrong,
+                  is_type && allowed.count ? ""
+                  : allowed.count          ? " is not possible here, but "
+                                           : " is not possible here",
+                  is_type && allowed.count ? "" : list);
 }
 
 const struct form *forms_match(const struct forms *forms, const struct ptx_module *module,
                                const struct ptx_instr *instr, struct op *op, uint8_t types[FORM_TYPES],
                                struct error *err) {
-    const struct form *nearest = NULL;
-    unsigned nearest_fitting = 0;
+    unsigned best = 0;
     int8_t slot_of[PTX_MODIFIERS];
     for (uint32_t f = forms->first[instr->mnemonic]; f < forms->first[instr->mnemonic + 1]; f++) {
         const struct form *form = &forms->form[f];
         unsigned fitting;
         if (!form_fit(form, instr, slot_of, &fitting)) {
-            if (!nearest || fitting > nearest_fitting) nearest = form, nearest_fitting = fitting;
+            if (fitting > best) best = fitting;
             continue;
         }
         *op = (struct op){.operation = form->operation,
@@ -295,7 +369,7 @@ const struct form *forms_match(const struct forms *forms, const struct ptx_modul
         op->source = (uint8_t)type_plain(type_count > 1 ? types[1] : types[0]);
         return form;
     }
-    if (err) explain(forms, module, instr, nearest, nearest_fitting > instr->modifier_count, err);
+    if (err) explain(forms, module, instr, best, err);
     return NULL;
 }
 

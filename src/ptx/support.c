@@ -77,7 +77,7 @@ bool support_check(const struct forms *forms, const struct ptx_module *module, u
     if (more.count)
         snprintf(others, sizeof others, "; %u more on line%s %s", more.count, more.count == 1 ? "" : "s", more.lines);
     if (function->unknown && first == &function->instrs[function->unknown_instr])
-        return ptx_error(module, unknown_place(first), err, "%s, in `%.60s`%s", function->unknown, function->name,
+        return ptx_error(module, unknown_place(first), err, "in `%.60s`: %s%s", function->name, function->unknown,
                          others);
     return ptx_error(module, first->place, err, "unsupported instruction `%.100s` in `%.60s`%s",
                      written_text(module, first, text, sizeof text), function->name, others);

@@ -223,7 +223,7 @@ TEST("only launched kernels must be executable; the error is located in the PTX"
     free(path);
     path = put_file("a.yaml", bad, strlen(bad));
     CHECK(!launch_file_open(path, module, &err));
-    CHECK_TEXT(err.text, "a.ptx:18:3: unknown instruction 'glide', in `bad`\n  glide.x;\n  ^");
+    CHECK_TEXT(err.text, "a.ptx:18:3: in `bad`: unknown instruction 'glide'\n  glide.x;\n  ^");
     free(path);
     free(module);
     remove_files();

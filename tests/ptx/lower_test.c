@@ -107,8 +107,19 @@ static const struct {
     const char *ptx, *error;
 } mistakes[] = {
     {"add.s32 %r1, %r2;", "8:1: `add.s32` with 2 operands; expected 3"},
-    {"add.sat.u32 %r1, %r2, %r3;", "8:1: there is no `add.sat.u32`"},
-    {"add.wide.u32 %r1, %r2, %r3;", "8:4: `add` does not accept .wide"},
+    {"add.sat.u32 %r1, %r2, %r3;", "8:8: there is no `add.sat.u32`: the type must be .s32, .f16, .f32 or .f16x2"},
+    {"add.wide.u32 %r1, %r2, %r3;",
+     "8:4: `add` does not accept .wide; possible here: .rn, .rz, .rm, .rp, .sat, .ftz or .cc"},
+    {"redux.sync.add.f64 %g1, %g2, %r3;", "`redux` does not accept .f64; possible here: .u32"},
+    {"shl.u32 %r1, %r2, 3;", "8:4: `shl` does not accept .u32; possible here: .b16, .b32 or .b64"},
+    {"mul.u32 %r1, %r2, %r3;", "8:1: `mul.u32` is not complete: it needs .lo, .hi or .wide"},
+    {"cvt.u32 %r1, %r2;", "`cvt.u32` is not complete: it needs .u8, .u16,"},
+    {"bar.sync;", "`bar.sync` with 0 operands; expected 1 to 2"},
+    {"ld.weak.mmio.u32 %r1, [%d1];",
+     "there is no `ld.weak.mmio.u32`: .mmio is not possible here, but .global, .const,"},
+    {"ld.mmio.gpu.u32 %r1, [%d1];", ".mmio requires .sys"},
+    {"st.mmio.sys.shared.u32 [%r1], %r1;", ".mmio applies to .global and generic addresses"},
+    {"ld.mmio.sys.global.v2.u32 {%r1, %r2}, [%d1];", ".mmio does not apply to vectors"},
     {"add.f32 %f1, %r1, %d1;", "8:19: `%d1` is a .b64 register; expected .f32"},
     {"mad.lo.s32 %r1, %h1, %r2, %r3;", "8:17: `%h1` is a .b16 register"},
     {"add.s32 %r1, %r2, 4294967296;", "8:19: 4294967296 does not fit .s32"},
@@ -190,7 +201,7 @@ TEST("one error lists all unsupported instructions of a kernel") {
     CHECK_EQ(found, 4u);
     compiled_release(&c);
     c = compile(PTX_KERNEL("  add.s23 %r1, %r2;\nret;"));
-    CHECK_TEXT(c.err.text, "test.ptx:8:6: unknown modifier '.s23' of 'add'; did you mean '.s");
+    CHECK_TEXT(c.err.text, "test.ptx:8:6: in `k`: unknown modifier '.s23' of 'add'; did you mean '.s");
     compiled_release(&c);
 }
 
@@ -201,7 +212,7 @@ TEST("a long list of unsupported instructions is shortened") {
     snprintf(text + used, sizeof text - (size_t)used, "ret; }\n");
     struct compiled c = compile(text);
     CHECK(!c.program);
-    CHECK_TEXT(c.err.text, "unknown instruction 'glide', in `k`; 11 more on lines 6, 7, 8, 9, 10, 11, 12, 13, ...");
+    CHECK_TEXT(c.err.text, "in `k`: unknown instruction 'glide'; 11 more on lines 6, 7, 8, 9, 10, 11, 12, 13, ...");
     compiled_release(&c);
 }
 
@@ -234,7 +245,7 @@ TEST("only kernels that may execute an unsupported instruction cannot be execute
     struct program *program = program_create(module, 0x10000, &err);
     REQUIRE(program);
     expect_kernel(program, "a", NULL);
-    expect_kernel(program, "b", "test.ptx:6:15: unknown instruction 'glide', in `bad`\n.func bad()");
+    expect_kernel(program, "b", "test.ptx:6:15: in `bad`: unknown instruction 'glide'\n.func bad()");
     expect_kernel(program, "b", "\nkernel `b` may call `bad`");
     expect_kernel(program, "c", "test.ptx:12:47: `elsewhere` is declared .extern but not defined in this module");
     expect_kernel(program, "d", "`add.s32` with 2 operands");
