@@ -90,7 +90,13 @@ struct region {
 static struct region region_of(struct warp_state *w, enum ptx_space space, uint64_t address, enum access_kind kind,
                                uint32_t user) {
     switch (space) {
-    case PTX_SPACE_SHARED: return (struct region){w->warp.cta->shared, 0, w->run->shared_bytes};
+    case PTX_SPACE_SHARED: {
+        if (LIKELY(!(address >> CLUSTER_RANK_SHIFT)))
+            return (struct region){w->warp.cta->shared, 0, w->run->shared_bytes};
+        const struct cta *cta = cluster_cta(w, address);
+        if (!cta) break;
+        return (struct region){cta->shared, address & ~low_mask(CLUSTER_RANK_SHIFT), w->run->shared_bytes};
+    }
     case PTX_SPACE_PARAM:
         if (kind != ACCESS_READ) break;
         return (struct region){(uint8_t *)(uintptr_t)w->run->launch->parameters, 0,
@@ -186,6 +192,8 @@ void access_fault(struct warp_state *w, const struct op *op, unsigned lane, enum
                                                : w->run->kernel->function->parameter_bytes;
     if (address % bytes)
         snprintf(where, sizeof where, "misaligned");
+    else if (space == PTX_SPACE_SHARED && !cluster_cta(w, address))
+        snprintf(where, sizeof where, "the cluster has no CTA of this rank, or it has ended");
     else if (space == PTX_SPACE_GLOBAL || space == PTX_SPACE_CONST)
         nearest_allocation(&w->run->device->memory, address, where, sizeof where);
     else if (space == PTX_SPACE_PARAM && kind != ACCESS_READ)

@@ -43,6 +43,8 @@ static void barrier_check(struct cta *cta, struct cta_barrier *barrier) {
 static void deadlock_check(struct warp_state *w) {
     struct cta *cta = w->warp.cta;
     if (cta->ready || !cta->live) return;
+    for (uint32_t i = 0; i < w->run->warps; i++) /* the others may be released by another CTA (cluster.c) */
+        if (cta->warps[i].status == WARP_WAITING && cta->warps[i].waits_barrier == CLUSTER_BARRIER) return;
     for (uint32_t i = 0; i < w->run->warps; i++) {
         struct warp_state *waiting = &cta->warps[i];
         if (waiting->status != WARP_WAITING) continue;
@@ -56,6 +58,10 @@ static void deadlock_check(struct warp_state *w) {
 
 void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, struct instr *record) {
     struct cta *cta = w->warp.cta;
+    if (op->operation == OPERATION_cluster_arrive || op->operation == OPERATION_cluster_wait) {
+        cluster_barrier(w, op, mask, record);
+        return;
+    }
     uint32_t id = lane_u32(w, op->a, mask), threads = op->b == PLACE_NONE ? 0 : lane_u32(w, op->b, mask);
     if (id >= CTA_BARRIERS || threads % WARP_LANES || threads > CTA_WARPS * WARP_LANES) {
         fault_set(w, op, lowest_bit(mask),
@@ -83,6 +89,7 @@ void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, s
     }
     barrier_check(cta, barrier);
     deadlock_check(w);
+    cluster_check(w);
 }
 
 void barrier_join(struct warp_state *w, const struct op *op, uint32_t mask) {
@@ -99,4 +106,5 @@ void barrier_warp_ended(struct warp_state *w) {
     for (unsigned id = 0; cta->live && id < CTA_BARRIERS; id++)
         if (cta->barriers[id].waiting && !cta->barriers[id].expected) barrier_check(cta, &cta->barriers[id]);
     deadlock_check(w);
+    cluster_check(w);
 }

@@ -260,7 +260,9 @@ static void execute_isspacep(struct warp *warp, const struct op *op, uint32_t ma
         for (uint32_t v = 0; variable && v < program->variable_count; v++)
             if (value[i] - program->variables[v].address < program->variables[v].size_bytes)
                 space = program->variables[v].space;
-        holds |= (uint32_t)(space == op->space) << i;
+        bool in = space == op->space;
+        if (space == PTX_SPACE_SHARED && !(op->modifiers & MOD_CLUSTER)) in &= !cluster_is_remote(w, at);
+        holds |= (uint32_t)in << i;
     }
     warp_set_predicate(warp, op->dst, holds, mask);
 }

@@ -17,6 +17,8 @@ enum {
     FRAME_ALIGN_BYTES = 32,           /* the widest access of a lane */
     STACK_LIMIT_BYTES = 64 * 1024,    /* per thread, for frames and registers of called functions */
     LOCAL_ROW_BYTES = 4 * WARP_LANES, /* local memory: word k of all lanes is contiguous */
+    CLUSTER_CTAS = 16,                /* the most that a GPU allows */
+    CLUSTER_BARRIER = CTA_BARRIERS,   /* as the number of a barrier */
     SM_COUNT = 80,                    /* %nsmid: seen by the program, independent of the simulated machine */
     NO_PC = UINT32_MAX,
 };
@@ -120,6 +122,7 @@ struct warp_state {
 
     const struct op *waits_at; /* at a barrier: the operation and the arriving lanes */
     uint32_t waits_mask, waits_barrier;
+    uint32_t cluster_arrived, cluster_passed; /* lanes that arrived at the cluster's barrier; whose phase has ended */
     struct access_note note;
     uint32_t recorded; /* lanes of the running operation that are in earlier records of it (touch_texels) */
 };
@@ -132,8 +135,9 @@ struct cta_barrier {
 
 struct cta {
     struct run *run;
-    uint64_t index; /* in grid order */
+    uint64_t index; /* in grid order; of a launch with clusters, cluster by cluster */
     uint32_t ctaid[3];
+    uint32_t rank;        /* in its cluster */
     uint32_t live, ready; /* warps */
     uint64_t rounds;      /* since it began */
     uint8_t *shared;
@@ -154,6 +158,8 @@ struct run {
         changed; /* bit s for a store to space s, CHANGED_*: by the running warp, since it began or repeated a loop, */
     uint32_t changed_before; /* and before, in this round */
     uint64_t ctas;
+    uint32_t cluster[3], cluster_ctas; /* size of a cluster */
+    bool explicit_cluster;
     uint32_t threads, warps; /* per CTA */
     uint32_t shared_bytes;
     uint32_t local_stride;   /* local memory of a warp in the stream's address space */
@@ -260,6 +266,15 @@ void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, s
 /* The same for some lanes of the warp, whose other lanes arrive at another operation. */
 void barrier_join(struct warp_state *w, const struct op *op, uint32_t mask);
 void barrier_warp_ended(struct warp_state *w);
+
+/* Clusters (cluster.c). The CTA that holds an address of shared memory, which may have a rank; NULL if there is none or it
+ * has ended. */
+struct cta *cluster_cta(struct warp_state *w, uint64_t address);
+bool cluster_is_remote(const struct warp_state *w, uint64_t address); /* in the memory of another CTA */
+void cluster_barrier(struct warp_state *w, const struct op *op, uint32_t mask, struct instr *record);
+/* To be called when lanes of the warp have exited, or it waits at a barrier of its CTA. */
+void cluster_check(struct warp_state *w);
+op_handler *cluster_handler_find(const struct op *op);
 
 /* The special registers of a CTA's warps, without those that identify the CTA (warp.c). */
 uint8_t *specials_create(struct run *run);

@@ -50,20 +50,37 @@ static bool is_meeting(const struct op *op) {
 
 static enum step_kind step_kind(const struct op *op) {
     static const uint8_t kinds[OPERATION_COUNT] = {
-        [OPERATION_ld] = STEP_ACCESS,        [OPERATION_st] = STEP_ACCESS,
-        [OPERATION_atom] = STEP_ACCESS,      [OPERATION_red] = STEP_ACCESS,
-        [OPERATION_tex] = STEP_ACCESS,       [OPERATION_tld4] = STEP_ACCESS,
-        [OPERATION_suld] = STEP_ACCESS,      [OPERATION_sust] = STEP_ACCESS,
-        [OPERATION_txq] = STEP_ACCESS,       [OPERATION_suq] = STEP_ACCESS,
-        [OPERATION_alloca] = STEP_ACCESS,    [OPERATION_trap] = STEP_ACCESS,
-        [OPERATION_bra] = STEP_BRANCH,       [OPERATION_brx] = STEP_TABLE_BRANCH,
-        [OPERATION_call] = STEP_CALL,        [OPERATION_call_indirect] = STEP_CALL_INDIRECT,
-        [OPERATION_ret] = STEP_RETURN,       [OPERATION_exit] = STEP_EXIT,
-        [OPERATION_bar_sync] = STEP_BARRIER, [OPERATION_bar_arrive] = STEP_BARRIER,
-        [OPERATION_bar_red] = STEP_BARRIER,  [OPERATION_nanosleep] = STEP_YIELD,
-        [OPERATION_mma] = STEP_ACCESS,       [OPERATION_movmatrix] = STEP_ACCESS,
-        [OPERATION_wmma_load] = STEP_ACCESS, [OPERATION_wmma_store] = STEP_ACCESS,
-        [OPERATION_ldmatrix] = STEP_ACCESS,  [OPERATION_stmatrix] = STEP_ACCESS,
+        [OPERATION_ld] = STEP_ACCESS,
+        [OPERATION_st] = STEP_ACCESS,
+        [OPERATION_atom] = STEP_ACCESS,
+        [OPERATION_red] = STEP_ACCESS,
+        [OPERATION_tex] = STEP_ACCESS,
+        [OPERATION_tld4] = STEP_ACCESS,
+        [OPERATION_suld] = STEP_ACCESS,
+        [OPERATION_sust] = STEP_ACCESS,
+        [OPERATION_txq] = STEP_ACCESS,
+        [OPERATION_suq] = STEP_ACCESS,
+        [OPERATION_alloca] = STEP_ACCESS,
+        [OPERATION_trap] = STEP_ACCESS,
+        [OPERATION_bra] = STEP_BRANCH,
+        [OPERATION_brx] = STEP_TABLE_BRANCH,
+        [OPERATION_call] = STEP_CALL,
+        [OPERATION_call_indirect] = STEP_CALL_INDIRECT,
+        [OPERATION_ret] = STEP_RETURN,
+        [OPERATION_exit] = STEP_EXIT,
+        [OPERATION_bar_sync] = STEP_BARRIER,
+        [OPERATION_bar_arrive] = STEP_BARRIER,
+        [OPERATION_bar_red] = STEP_BARRIER,
+        [OPERATION_nanosleep] = STEP_YIELD,
+        [OPERATION_mma] = STEP_ACCESS,
+        [OPERATION_movmatrix] = STEP_ACCESS,
+        [OPERATION_wmma_load] = STEP_ACCESS,
+        [OPERATION_wmma_store] = STEP_ACCESS,
+        [OPERATION_ldmatrix] = STEP_ACCESS,
+        [OPERATION_stmatrix] = STEP_ACCESS,
+        [OPERATION_cluster_arrive] = STEP_BARRIER,
+        [OPERATION_cluster_wait] = STEP_BARRIER,
+        [OPERATION_mapa] = STEP_ACCESS,
     };
     return kinds[op->operation];
 }
@@ -73,6 +90,7 @@ static op_handler *handler_find(const struct op *op) {
     if (!handler) handler = texture_handler_find(op);
     if (!handler) handler = collective_handler_find(op);
     if (!handler) handler = matrix_handler_find(op);
+    if (!handler) handler = cluster_handler_find(op);
     return handler ? handler : op_handler_find(op);
 }
 

@@ -42,6 +42,7 @@ struct launch {
     const struct loaded_module *module;
     const struct program_function *kernel;
     uint32_t grid[3], block[3];
+    uint32_t cluster[3]; /* CTAs; {0}: as the kernel requires, or none */
     uint32_t dynamic_shared_bytes;
     const uint8_t *parameters; /* the parameter block, kernel->parameter_bytes long */
     uint64_t
@@ -55,6 +56,9 @@ struct emu_counts {
     struct error violation; /* describes the first one */
     bool cut;               /* ended by device.limit */
 };
+
+/* The number of CTAs in a cluster of the launch; 0 with an error if it does not fit the kernel. */
+uint32_t emu_cluster(const struct launch *launch, struct error *err);
 
 /* Runs the kernel to its end. False if the kernel cannot be executed, the launch does not fit it, or the program faults: an access outside any
  * allocation or misaligned, a trap, a failed assertion, a barrier deadlock. The error gives kernel, line of PTX, block,

@@ -1,6 +1,6 @@
 /* The order of emulation: a function of program and launch only, so that races resolve the same way in every run.
  *
- * CTAs enter a window in grid order; in every round each warp of the window runs for a quantum of instructions, or to a
+ * CTAs enter a window in grid order, clusters as a whole; in every round each warp of the window runs for a quantum of instructions, or to a
  * barrier or its end. A finished CTA is replaced by the next one. If all CTAs of the window spin on a later CTA, the
  * window must admit it: after several rounds in which no CTA has finished and global memory has not changed, the window
  * doubles. It also doubles if merely no CTA has finished for longer, since a waiting CTA may count its rounds in memory;
@@ -43,19 +43,39 @@ struct window {
 
 /* The launch */
 
-/* Clusters of several CTAs are not modelled. */
-static bool cluster_fits(const struct program_function *kernel, struct error *err) {
-    const uint32_t *cluster = kernel->required_cluster;
+static const uint32_t *cluster_of(const struct launch *launch) {
+    static const uint32_t one[3] = {1, 1, 1};
+    const uint32_t *required = launch->kernel->required_cluster;
+    return launch->cluster[0] ? launch->cluster : required[0] ? required : one;
+}
+
+/* Clusters: given by the launch, the kernel or both, of at most CLUSTER_CTAS CTAs, and the grid consists of whole ones. */
+uint32_t emu_cluster(const struct launch *launch, struct error *err) {
+    const struct program_function *kernel = launch->kernel;
+    const uint32_t *cluster = cluster_of(launch), *required = kernel->required_cluster, *grid = launch->grid;
     if (kernel->blocks_are_clusters)
-        return error_set(err, "launch of %s: .blocksareclusters is not supported", kernel->name);
-    if (kernel->explicit_cluster && !cluster[0])
-        return error_set(err,
-                         "launch of %s: .explicitcluster, a size of clusters given by the launch, is not supported",
-                         kernel->name);
-    if (cluster[0] && (uint64_t)cluster[0] * cluster[1] * cluster[2] != 1)
-        return error_set(err, "launch of %s: clusters of %ux%ux%u CTAs (.reqnctapercluster) are not supported",
-                         kernel->name, cluster[0], cluster[1], cluster[2]);
-    return true;
+        return error_set(err, "launch of %s: .blocksareclusters is not supported", kernel->name), 0;
+    if (kernel->explicit_cluster && !launch->cluster[0] && !required[0])
+        return error_set(err, "launch of %s: the kernel requires a size of clusters (.explicitcluster)", kernel->name),
+               0;
+    uint64_t ctas = 1;
+    for (unsigned i = 0; i < 3; i++) {
+        if (required[0] && cluster[i] != required[i])
+            return error_set(err, "launch of %s: clusters of %ux%ux%u CTAs; the kernel requires %ux%ux%u", kernel->name,
+                             cluster[0], cluster[1], cluster[2], required[0], required[1], required[2]),
+                   0;
+        if (!cluster[i] || grid[i] % cluster[i])
+            return error_set(err, "launch of %s: a grid of %ux%ux%u CTAs does not consist of clusters of %ux%ux%u",
+                             kernel->name, grid[0], grid[1], grid[2], cluster[0], cluster[1], cluster[2]),
+                   0;
+        ctas = min_u64(ctas * cluster[i], UINT32_MAX);
+    }
+    uint64_t limit = min_u64(kernel->max_cluster_rank ? kernel->max_cluster_rank : CLUSTER_CTAS, CLUSTER_CTAS);
+    if (ctas > limit)
+        return error_set(err, "launch of %s: clusters of %ux%ux%u CTAs; the limit is %u CTAs", kernel->name, cluster[0],
+                         cluster[1], cluster[2], (unsigned)limit),
+               0;
+    return (uint32_t)ctas;
 }
 
 static bool launch_fits(const struct launch *launch, struct error *err) {
@@ -85,7 +105,7 @@ static bool launch_fits(const struct launch *launch, struct error *err) {
     if ((uint64_t)kernel->shared_bytes + launch->dynamic_shared_bytes > SHARED_MAX)
         return error_set(err, "launch of %s: %u bytes of static and %u of dynamic shared memory; the limit is %u",
                          kernel->name, kernel->shared_bytes, launch->dynamic_shared_bytes, SHARED_MAX);
-    return cluster_fits(kernel, err);
+    return emu_cluster(launch, err);
 }
 
 /* Local memory of a warp in the stream: the kernel's frame and some space for callees. */
@@ -99,13 +119,22 @@ static uint32_t local_stride(const struct program *program, const struct program
 
 /* CTAs */
 
+/* Position in the grid of the CTA with an index: clusters in grid order, and in each its CTAs. */
+static void cta_place(struct cta *cta, const uint32_t grid[3], const uint32_t cluster[3], uint32_t cluster_ctas) {
+    uint64_t outer = cta->index / cluster_ctas, inner = cta->rank = (uint32_t)(cta->index % cluster_ctas);
+    for (unsigned i = 0; i < 3; i++) {
+        uint32_t clusters = grid[i] / cluster[i];
+        cta->ctaid[i] = (uint32_t)(outer % clusters * cluster[i] + inner % cluster[i]);
+        outer /= clusters;
+        inner /= cluster[i];
+    }
+}
+
 static void cta_begin(struct cta *cta, struct run *run, uint64_t index) {
     const uint32_t *grid = run->launch->grid;
     cta->run = run;
     cta->index = index;
-    cta->ctaid[0] = (uint32_t)(index % grid[0]);
-    cta->ctaid[1] = (uint32_t)(index / grid[0] % grid[1]);
-    cta->ctaid[2] = (uint32_t)(index / grid[0] / grid[1]);
+    cta_place(cta, grid, run->cluster, run->cluster_ctas);
     cta->live = cta->ready = run->warps;
     cta->rounds = 0;
     memset(cta->barriers, 0, sizeof cta->barriers);
@@ -157,26 +186,34 @@ static void warp_unpark(struct warp_state *w) {
     }
 }
 
+/* The next cluster (a CTA, if there are none) takes the place of one whose CTAs have all ended. */
+static void cluster_replace(struct window *window, struct run *run, struct cta *first) {
+    for (uint32_t c = 0; c < run->cluster_ctas; c++)
+        if (first[c].live) return;
+    for (uint32_t c = 0; c < run->cluster_ctas && window->next < run->ctas && !run->failed; c++)
+        cta_begin(&first[c], run, window->next++);
+}
+
 static void window_round(struct window *window, struct run *run) {
     uint64_t ended = window->ended;
     run->changed = run->changed_before = 0;
     window->ran = false;
     for (uint32_t c = 0; c < window->count && !run->failed; c++) {
         struct cta *cta = &window->ctas[c];
-        if (!cta->live) continue;
-        for (uint32_t i = 0; i < run->warps && !run->failed; i++) {
-            struct warp_state *w = &cta->warps[i];
-            if (w->status == WARP_POLLS) warp_unpark(w);
-            if (w->status != WARP_READY) continue;
-            window->ran = true;
-            warp_run(w, QUANTUM);
-        }
         if (cta->live) {
-            cta_flush(cta);
-            continue;
+            for (uint32_t i = 0; i < run->warps && !run->failed; i++) {
+                struct warp_state *w = &cta->warps[i];
+                if (w->status == WARP_POLLS) warp_unpark(w);
+                if (w->status != WARP_READY) continue;
+                window->ran = true;
+                warp_run(w, QUANTUM);
+            }
+            if (cta->live)
+                cta_flush(cta);
+            else
+                window->ended++;
         }
-        window->ended++;
-        if (window->next < run->ctas) cta_begin(cta, run, window->next++);
+        if (cta->rank + 1 == run->cluster_ctas) cluster_replace(window, run, cta - cta->rank);
     }
     window->idle_rounds = window->ended != ended ? 0 : window->idle_rounds + 1;
     window->quiet_rounds =
@@ -226,10 +263,13 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
         .warps = (block[0] * block[1] * block[2] + WARP_LANES - 1) / WARP_LANES,
         .shared_bytes = launch->kernel->shared_bytes + launch->dynamic_shared_bytes,
         .local_stride = local_stride(program, launch->kernel),
+        .cluster_ctas = emu_cluster(launch, err),
+        .explicit_cluster = launch->cluster[0] || launch->kernel->required_cluster[0],
     };
+    memcpy(run.cluster, cluster_of(launch), sizeof run.cluster);
     memory_clear_marks(&device->memory);
     struct window window = {.patience = PATIENCE_ROUNDS, .livelock_rounds = LIVELOCK_ROUNDS};
-    uint64_t width = min_u64(WINDOW_CTAS, run.ctas);
+    uint64_t width = min_u64(WINDOW_CTAS / run.cluster_ctas * run.cluster_ctas, run.ctas);
     window_widen(&window, &run, (uint32_t)width);
     while (window.ended < run.ctas && !run.failed && !run.counts.cut) {
         if (device->stop && atomic_load_explicit(device->stop, memory_order_relaxed)) {

@@ -96,7 +96,10 @@ void livelock_report(struct run *run, struct cta *ctas, uint32_t count, const ch
                 text_add(&text, " in line %u", poll.op->line);
             } else if (w->status == WARP_WAITING && waiting++ < NAMED_WARPS) {
                 warp_name(w, &text);
-                text_add(&text, "waits at barrier %u in line %u", w->waits_barrier, w->waits_at->line);
+                if (w->waits_barrier == CLUSTER_BARRIER)
+                    text_add(&text, "waits at the barrier of its cluster in line %u", w->waits_at->line);
+                else
+                    text_add(&text, "waits at barrier %u in line %u", w->waits_barrier, w->waits_at->line);
             }
         }
     fault_set(spins, first.op, first.lane, "%s", text.bytes);

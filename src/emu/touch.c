@@ -400,6 +400,7 @@ bool touch_note_run(struct warp_state *w, uint32_t mask, enum ptx_space space, u
     else
         run_note(note, base_in_stream(space) + first, form == LANES_RUN ? lanes * bytes : bytes);
     if (kind != ACCESS_WRITE) note->flags = 0;
+    if (space == PTX_SPACE_SHARED && cluster_is_remote(w, first)) note->flags = INSTR_CLUSTER;
     return true;
 }
 
@@ -429,6 +430,11 @@ void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const
     note->space = space_in_stream[space];
     if (space == PTX_SPACE_SHARED) {
         note->conflicts = (uint8_t)shared_passes(mask, address, bytes, kind == ACCESS_ATOMIC);
+        uint64_t high = 0;
+        for (unsigned i = 0; i < WARP_LANES; i++) high |= address[i];
+        if (UNLIKELY(high >> CLUSTER_RANK_SHIFT))
+            FOR_LANES (lane, mask)
+                if (cluster_is_remote(w, address[lane])) note->flags = INSTR_CLUSTER;
         return;
     }
     bool one_space = space != PTX_SPACE_GENERIC && space != PTX_SPACE_LOCAL;

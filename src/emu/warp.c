@@ -25,8 +25,9 @@ static void specials_fill(struct special_block *s, const struct run *run, uint32
         for (unsigned i = 0; i < 3; i++) {
             s->tid[i][lane] = tid[i];
             s->ntid[i][lane] = block[i];
-            s->nctaid[i][lane] = s->nclusterid[i][lane] = grid[i];
-            s->cluster_nctaid[i][lane] = 1;
+            s->nctaid[i][lane] = grid[i];
+            s->nclusterid[i][lane] = grid[i] / run->cluster[i];
+            s->cluster_nctaid[i][lane] = run->cluster[i];
         }
         s->laneid[0][lane] = lane;
         s->warpid[0][lane] = warp;
@@ -39,7 +40,8 @@ static void specials_fill(struct special_block *s, const struct run *run, uint32
         s->lanemask_gt[0][lane] = ~(bit | (bit - 1));
         s->total_smem_size[0][lane] = s->aggr_smem_size[0][lane] = run->shared_bytes;
         s->dynamic_smem_size[0][lane] = run->launch->dynamic_shared_bytes;
-        s->cluster_nctarank[0][lane] = 1;
+        s->cluster_nctarank[0][lane] = run->cluster_ctas;
+        s->is_explicit_cluster[0][lane] = run->explicit_cluster;
     }
 }
 
@@ -56,7 +58,12 @@ uint8_t *specials_create(struct run *run) {
 
 static void specials_place(struct special_block *s, const struct cta *cta) {
     for (unsigned lane = 0; lane < WARP_LANES; lane++) {
-        for (unsigned i = 0; i < 3; i++) s->ctaid[i][lane] = s->clusterid[i][lane] = cta->ctaid[i];
+        for (unsigned i = 0; i < 3; i++) {
+            s->ctaid[i][lane] = cta->ctaid[i];
+            s->clusterid[i][lane] = cta->ctaid[i] / cta->run->cluster[i];
+            s->cluster_ctaid[i][lane] = cta->ctaid[i] % cta->run->cluster[i];
+        }
+        s->cluster_ctarank[0][lane] = cta->rank;
         s->smid[0][lane] = (uint32_t)(cta->index % SM_COUNT);
     }
 }
@@ -80,6 +87,7 @@ void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
     w->live = w->lanes = left < WARP_LANES ? (UINT32_C(1) << left) - 1 : UINT32_MAX;
     w->executed = w->since = w->together = w->quiet = 0;
     w->parked_rounds = 0;
+    w->cluster_arrived = w->cluster_passed = 0;
     w->path_count = w->frame_count = 0;
     w->writer = run->trace ? trace_open_writer(run->trace, cta->index, index) : NULL;
     specials_place(specials, cta);
@@ -211,10 +219,12 @@ static bool call_indirect(struct warp_state *w, const struct op *op, uint32_t pc
 }
 
 static void strand_or_warp_ended(struct warp_state *w) {
-    if (w->strand_count)
-        strand_end(w);
-    else
+    if (!w->strand_count) {
         barrier_warp_ended(w);
+        return;
+    }
+    strand_end(w);
+    cluster_check(w);
 }
 
 /* Executes an operation that is not a uniform step; false: the path was only split, and the operation repeats. */
@@ -246,7 +256,10 @@ static bool control_step(struct warp_state *w, const struct op *op, enum step_ki
         record.op = OP_other;
     if (!goes_on && !w->strand_count) record.op = OP_exit;
     record_put(w, &record);
-    if (!goes_on) strand_or_warp_ended(w);
+    if (!goes_on)
+        strand_or_warp_ended(w);
+    else if (kind == STEP_EXIT)
+        cluster_check(w);
     return true;
 }
 

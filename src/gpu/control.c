@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "dram/dram_config.h"
+#include "gpu/cluster.h"
 #include "gpu/dispatch.h"
 #include "gpu/kernel.h"
 #include "gpu/machine_config.h"
@@ -162,6 +163,7 @@ void control_destroy(struct control *control) {
     for (unsigned i = 0; i < control->programs; i++) {
         control->scheduler->destroy(control->partition[i].dispatch.scheduler_state);
         free(control->partition[i].dispatch.free_slots);
+        free(control->partition[i].dispatch.clusters);
     }
     free(control);
 }
@@ -365,7 +367,11 @@ static void receive_from_sm(struct control *control, unsigned sm, uint64_t now) 
     const struct sm_report *report;
     while ((report = port_peek(port, now))) {
         switch (report->kind) {
-        case REPORT_CTA_DONE: dispatch_end_cta(partition, sm); break;
+        case REPORT_CTA_DONE:
+            dispatch_end_cta(partition, sm);
+            cluster_ended(control, partition, report->cta, now);
+            break;
+        case REPORT_CLUSTER_ARRIVED: cluster_arrived(control, partition, report->cta, now); break;
         case REPORT_L1_FLUSHED: partition->unflushed--; break;
         case REPORT_QUIET: control->reconfiguration.awaited--; break;
         }

@@ -2,6 +2,7 @@
  * reports from SMs, L1s and slices and sends commands to them and to the networks, through ports only.
  *
  *   dispatch.h         which SM runs which CTA
+ *   cluster.h          clusters of CTAs: their dispatch and barriers
  *   kernel.h           begin and end of a kernel, with the flushes at its end
  *   reconfiguration.h  from one mode of the LLC to another while programs run
  *   duel.h             SM dueling: which insertion policy the L1s use

@@ -9,12 +9,24 @@
 
 enum kernel_phase { KERNEL_NONE, KERNEL_RUNNING, KERNEL_FLUSHING_L1, KERNEL_ENDING };
 
+/* A cluster of CTAs in the machine (cluster.h). CTAs by rank: bits of those that have arrived at its barrier, or ended. */
+enum { CLUSTER_CTAS_MAX = 16 };
+struct resident_cluster {
+    uint64_t first; /* CTA of rank 0 */
+    uint32_t arrived, ended;
+    uint16_t sm[CLUSTER_CTAS_MAX];
+};
+
 /* The CTAs of the kernel that runs in a partition. */
 struct dispatch {
     void *scheduler_state;
     unsigned *free_slots; /* [all SMs], 0 for those of other partitions */
     uint64_t ctas, started, ended;
     unsigned ctas_per_sm;
+    unsigned cluster_ctas; /* 1: no clusters */
+    unsigned next_group;   /* SM cluster that gets the next cluster */
+    struct resident_cluster *clusters;
+    unsigned cluster_count, cluster_room;
 };
 
 /* A program's part of the machine. */

@@ -1,5 +1,5 @@
 /* CTA dispatch: assigns the CTAs of a kernel to the SMs of its partition while they have free slots, in the order that
- * the CTA scheduler chooses (cta_scheduler.h). */
+ * the CTA scheduler chooses (cta_scheduler.h); clusters of CTAs as a whole (cluster.h). */
 #ifndef SLUICE_GPU_DISPATCH_H
 #define SLUICE_GPU_DISPATCH_H
 

@@ -5,6 +5,7 @@
 
 #include "dram/dram.h"
 #include "dram/dram_config.h"
+#include "gpu/cluster.h"
 #include "gpu/control.h"
 #include "gpu/lookahead.h"
 #include "gpu/machine_config.h"
@@ -523,6 +524,9 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     for (unsigned i = 0; i < m->sms; i++) sms += m->program_of[i] == index;
     unsigned ctas_per_sm = sm_occupancy(m->config, sms, &kernel, run->err);
     if (ctas_per_sm == 0 || !fits_at_once(&kernel, ctas_per_sm, sms, run->err)) return RUN_REFUSED;
+    if (kernel.cluster_ctas > 1 &&
+        !cluster_fits(&kernel, m->sms, (unsigned)values->gpu.clusters, m->program_of, index, ctas_per_sm, run->err))
+        return RUN_REFUSED;
     program->launch =
         (struct launch){kernel, program->source, kernel_warps(&kernel), ctas_per_sm, .program = (uint8_t)index};
     program->before = progress_of(m, index);

@@ -146,7 +146,7 @@ enum argument_key {
 
 struct launch_row {
     const char *kernel;
-    struct int_list grid, block;
+    struct int_list grid, block, cluster;
     int64_t dynamic_shared_bytes, repeat;
     struct argument *arguments;
     unsigned argument_count;
@@ -158,6 +158,7 @@ enum launch_key {
     LAUNCH_KERNEL,
     LAUNCH_GRID,
     LAUNCH_BLOCK,
+    LAUNCH_CLUSTER,
     LAUNCH_SHARED,
     LAUNCH_REPEAT,
     LAUNCH_COOPERATIVE,
@@ -368,6 +369,7 @@ static const struct yaml_key launch_keys[] = {
     [LAUNCH_KERNEL] = TEXT(struct launch_row, kernel),
     [LAUNCH_GRID] = ROW(P_LIST(struct launch_row, grid, "[1]", 1, 3, 1, INT32_MAX, "CTAs", "")),
     [LAUNCH_BLOCK] = ROW(P_LIST(struct launch_row, block, "[1]", 1, 3, 1, 1024, "threads", "")),
+    [LAUNCH_CLUSTER] = ROW(P_LIST(struct launch_row, cluster, "[1]", 1, 3, 1, 16, "CTAs", "")),
     [LAUNCH_SHARED] = ROW(P_INT(struct launch_row, dynamic_shared_bytes, 0, 0, INT32_MAX, "bytes", "")),
     [LAUNCH_REPEAT] = ROW(P_INT(struct launch_row, repeat, 1, 1, 1e9, "times", "")),
     [LAUNCH_COOPERATIVE] = ROW(P_BOOL(struct launch_row, cooperative, false, "")),
@@ -743,6 +745,21 @@ static bool check_size(const struct launch_file *file, const struct int_list *li
     return all <= most || BLAME(file, place, err, "%.0f %s exceed the limit of %.0f", all, noun, most);
 }
 
+static void dims_of(const struct int_list *list, uint32_t dims[3]) {
+    for (unsigned i = 0; i < 3; i++) dims[i] = i < list->count ? (uint32_t)list->value[i] : 1;
+}
+
+static bool check_cluster(const struct launch_file *file, const struct program_function *kernel,
+                          const struct launch_row *row, struct error *err) {
+    struct launch launch = {.kernel = kernel};
+    struct error why = {0};
+    dims_of(&row->grid, launch.grid);
+    if (row->cluster.count) dims_of(&row->cluster, launch.cluster);
+    if (emu_cluster(&launch, &why)) return true;
+    struct yaml_place place = row->cluster.count ? row->places[LAUNCH_CLUSTER] : row->place;
+    return BLAME(file, place, err, "%s", why.text);
+}
+
 static bool check_launches(struct launch_file *file, const struct program *program, struct error *err) {
     for (unsigned i = 0; i < file->kernel_count; i++) {
         const struct kernel_row *row = &file->kernels[i];
@@ -760,7 +777,8 @@ static bool check_launches(struct launch_file *file, const struct program *progr
         if (!kernel || !program_executable(program, kernel, err) ||
             !check_arguments(file, program, kernel, launch, err) ||
             !check_size(file, &launch->grid, launch->places[LAUNCH_GRID], "CTAs", INT32_MAX, err) ||
-            !check_size(file, &launch->block, launch->places[LAUNCH_BLOCK], "threads", 1024, err))
+            !check_size(file, &launch->block, launch->places[LAUNCH_BLOCK], "threads", 1024, err) ||
+            !check_cluster(file, kernel, launch, err))
             return false;
         for (unsigned j = 0; j < file->kernel_count; j++)
             if (strcmp(file->kernels[j].symbol, launch->kernel) == 0)
@@ -878,8 +896,8 @@ static void fill_buffer(struct host *host, const struct buffer *buffer) {
 }
 
 static struct dim dim_of(const struct int_list *list) {
-    uint32_t size[3] = {1, 1, 1};
-    for (unsigned i = 0; i < list->count; i++) size[i] = (uint32_t)list->value[i];
+    uint32_t size[3];
+    dims_of(list, size);
     return dim3(size[0], size[1], size[2]);
 }
 
@@ -914,6 +932,7 @@ static void run(void *user, struct host *host) {
                                   .kernel = row->kernel,
                                   .grid = dim_of(&row->grid),
                                   .block = dim_of(&row->block),
+                                  .cluster = row->cluster.count ? dim_of(&row->cluster) : (struct dim){0},
                                   .dynamic_shared_bytes = (uint32_t)row->dynamic_shared_bytes,
                                   .registers = row->registers,
                                   .cooperative = row->cooperative,

@@ -415,15 +415,19 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
         .kernel = kernel,
         .grid = {asked->grid.x, at_least_one(asked->grid.y), at_least_one(asked->grid.z)},
         .block = {asked->block.x, at_least_one(asked->block.y), at_least_one(asked->block.z)},
+        .cluster = {asked->cluster.x, asked->cluster.y, asked->cluster.z},
         .dynamic_shared_bytes = asked->dynamic_shared_bytes,
         .parameters = parameters,
     };
     if (!launch_is_sane(host, &launch)) return;
     if (asked->cooperative) launch.workspace = workspace_of(host);
     if (host_failed(host)) return;
+    uint32_t cluster_ctas = emu_cluster(&launch, &host->err);
+    if (!cluster_ctas) return;
     struct launched launched = {.kernel = {.registers = asked->registers ? asked->registers : kernel->registers,
                                            .shared_bytes = kernel->shared_bytes + asked->dynamic_shared_bytes,
                                            .cooperative = asked->cooperative,
+                                           .cluster_ctas = cluster_ctas,
                                            .atomics = instr_any_atomic(program->records, program->record_count),
                                            .tensor = instr_any_tensor(program->records, program->record_count)}};
     snprintf(launched.kernel.name, sizeof launched.kernel.name, "%s", kernel->name);

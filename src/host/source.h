@@ -74,6 +74,7 @@ struct host_argument {
 struct host_launch {
     const char *kernel;
     struct dim grid, block;
+    struct dim cluster; /* CTAs; {0}: as the kernel requires, or none */
     uint32_t dynamic_shared_bytes;
     uint32_t registers; /* per thread, for occupancy; 0: as computed for the kernel */
     bool cooperative;   /* all CTAs must be resident at once, and can synchronise */

@@ -67,7 +67,8 @@ const char *instr_text(const struct ptx_instr *instr, char *text, size_t size);
 #define FAMILIES(X) \
     X(testp) \
     X(video) \
-    X(setp) X(set) X(mov) X(cvt) X(memory) X(address) X(texture) X(query) X(barrier) X(branch) X(call) X(leave) \
+    X(setp) \
+    X(set) X(mov) X(cvt) X(memory) X(address) X(texture) X(query) X(barrier) X(cluster) X(branch) X(call) X(leave) \
         X(policy) X(mma) X(ldmatrix) X(wmma_access)
 #define X(name) form_family lower_##name;
 FAMILIES(X)

@@ -251,6 +251,14 @@ bool lower_barrier(struct lowering *l, const struct ptx_instr *instr, struct op 
     return true;
 }
 
+/* Ranks have no place in 32-bit generic addresses. A variable's address is that of shared memory. */
+bool lower_cluster(struct lowering *l, const struct ptx_instr *instr, struct op *op, const uint8_t *types) {
+    (void)types;
+    if (op->space == PTX_SPACE_GENERIC && l->module->address_bits == 32)
+        return lower_fail(l, instr->place, "clusters require 64-bit addresses");
+    return true;
+}
+
 /* ---- control ---- */
 
 bool lower_leave(struct lowering *l, const struct ptx_instr *instr, struct op *op, const uint8_t *types) {

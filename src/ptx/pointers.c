@@ -549,6 +549,7 @@ static void walk_whole(struct walk *w, const struct ptx_instr *instr, uint32_t v
     case PTX_MN_slct:
     case PTX_MN_min:
     case PTX_MN_max: walk_copy(w, instr, value); break;
+    case PTX_MN_mapa: operand_flow(w, operand_at(w, instr, 1), value); break;
     case PTX_MN_add:
     case PTX_MN_addc: walk_sum(w, instr, FLOW_SUM, value); break;
     case PTX_MN_sub:

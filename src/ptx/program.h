@@ -131,7 +131,8 @@ enum op_modifier {
     MOD_TRANS_B = 1 << 23, /* mma: .row of B */
     MOD_SATFINITE = 1 << 24,
     MOD_ABS = 1 << 25,
-    MOD_WMMA = 1 << 26, /* matrices: fragments of wmma */
+    MOD_WMMA = 1 << 26,    /* matrices: fragments of wmma */
+    MOD_CLUSTER = 1 << 27, /* isspacep: also the shared memory of other CTAs of the cluster */
 };
 
 enum { PLACE_REGISTER, PLACE_CONSTANT, PLACE_SPECIAL, PLACE_BLOCKS };
@@ -268,6 +269,8 @@ struct program_parameter {
 /* Base of the handles of texture and surface objects (emu/texture.h). Other handles are addresses of references. */
 #define TEXTURE_HANDLE UINT64_C(0x0500000000000000)
 
+/* Shared memory of the CTA of rank r of a cluster: offsets from (r + 1) << CLUSTER_RANK_SHIFT. */
+enum { CLUSTER_RANK_SHIFT = 24 };
 /* In 32 bits, the top byte of an address is that of the window, which has 16 MiB; a 32-bit module's own memory is above
  * them. */
 #define NARROW_FIRST_ADDRESS UINT64_C(0x05000000)

@@ -13,6 +13,7 @@ void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
     sm->stats.ctas++;
     sm->stats.warps += warps;
     sm->resident |= cta->slots;
+    sm->cluster_passed &= ~cta->slots;
     for (unsigned i = 0; i < warps; i++) {
         unsigned warp = slot * warps + i;
         struct warp_stream *stream = &sm->stream[warp];
@@ -77,6 +78,10 @@ static void barrier_check(struct sm *sm, unsigned slot, unsigned id, uint64_t no
 }
 
 void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
+    if (instr->flags & INSTR_CLUSTER) {
+        cta_cluster_barrier(sm, warp, instr, now);
+        return;
+    }
     unsigned slot = sm->cta_of[warp], id = instr->barrier % SM_BARRIERS;
     struct cta *cta = &sm->cta[slot];
     cta->barrier[id].arrived++;
@@ -98,5 +103,6 @@ void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now) {
     if (cta->live)
         for (unsigned id = 0; id < SM_BARRIERS; id++)
             if (cta->barrier[id].waiting && !cta->barrier[id].expected) barrier_check(sm, sm->cta_of[warp], id, now);
+    if (cta->cluster.arrived) cta_cluster_check(sm, sm->cta_of[warp], now);
     cta_warp_check(sm, warp, now);
 }

@@ -137,6 +137,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     entry->load = wants_data(sm, instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
     if (instr->space == SPACE_SHARED) {
         entry->count = 0;
+        entry->remote = instr->flags & INSTR_CLUSTER;
         entry->request.warp = (uint8_t)warp;
         entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
         sm->stats.shared_accesses++;
@@ -201,7 +202,9 @@ static NEVER_INLINE void access_shared(struct sm *sm, struct lsu_entry *entry, u
     sm->lsu_free_at = now + conflicts;
     sm->stats.shared_conflicts += conflicts - 1;
     if (entry->load != LOAD_NONE)
-        sm->load[entry->load].ready_at = now + sm->shared->shared_latency_cycles + conflicts - 1;
+        sm->load[entry->load].ready_at =
+            now + (entry->remote ? sm->shared->cluster_shared_cycles : sm->shared->shared_latency_cycles) + conflicts -
+            1;
     retire(sm, entry, false, now);
 }
 

@@ -52,6 +52,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .load_stages = (unsigned)values->load_stages,
         .branch_cycles = (unsigned)values->branch_cycles,
         .shared_latency_cycles = (unsigned)values->shared_latency_cycles,
+        .cluster_shared_cycles = (unsigned)values->cluster_shared_cycles,
         .l1_latency_cycles = (unsigned)l1->latency_cycles + l1_probe_cycles(config),
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .line_bytes = (uint64_t)gpu->line_bytes,
@@ -235,6 +236,10 @@ static NEVER_INLINE void take_commands(struct sm *sm, uint64_t now) {
             sm->quiet = false;
             continue;
         }
+        if (taken.kind == COMMAND_RELEASE_CLUSTER) {
+            cta_cluster_release(sm, taken.cta, now);
+            continue;
+        }
         if (taken.kind == COMMAND_STEER_L1) {
             l1_steer(sm->l1, sm->index, taken.plain, taken.round);
             continue;
@@ -342,6 +347,11 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
             __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier),
             __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head,
             sm->loads_used, failure[sm->failure ? sm->failure - L1_ACCEPTED : 0]);
+    for (unsigned slot = 0; slot < SM_WARPS; slot++)
+        if (sm->cta[slot].used && sm->cta[slot].cluster.waiting)
+            fprintf(out, "  barrier of the cluster of CTA %llu: %d warps wait, %s\n",
+                    (unsigned long long)sm->cta[slot].index, __builtin_popcountll(sm->cta[slot].cluster.waiting),
+                    sm->cta[slot].cluster.reported ? "for other CTAs" : "for warps of this CTA");
     for (unsigned slot = 0; slot < SM_WARPS; slot++)
         for (unsigned id = 0; sm->cta[slot].used && id < SM_BARRIERS; id++) {
             unsigned expected =

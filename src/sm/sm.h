@@ -94,13 +94,21 @@ struct launch {
 
 /* Commands from, and reports to, the control plane. */
 struct sm_command {
-    enum { COMMAND_RUN_CTA, COMMAND_FLUSH_L1, COMMAND_STEER_L1, COMMAND_STOP, COMMAND_GO_ON } kind;
-    uint64_t cta;   /* CTA to run */
+    enum {
+        COMMAND_RUN_CTA,
+        COMMAND_FLUSH_L1,
+        COMMAND_STEER_L1,
+        COMMAND_STOP,
+        COMMAND_GO_ON,
+        COMMAND_RELEASE_CLUSTER
+    } kind;
+    uint64_t cta;   /* CTA to run, or to release from the barrier of its cluster */
     bool plain;     /* steer the L1 to the plain cache instead of the insertion policy */
     uint32_t round; /* of the duel that steers it */
 };
 struct sm_report {
-    enum { REPORT_CTA_DONE, REPORT_L1_FLUSHED, REPORT_QUIET } kind; /* quiet: stopped, and nothing in flight */
+    /* quiet: stopped, and nothing in flight; the CTA has arrived at the barrier of its cluster */
+    enum { REPORT_CTA_DONE, REPORT_L1_FLUSHED, REPORT_QUIET, REPORT_CLUSTER_ARRIVED } kind;
     uint64_t cta;
 };
 

@@ -77,6 +77,8 @@ static const struct param params[] = {
     SM(load_stages, 0, 0, 32, "cycles", "additional write-back latency of loads"),
     SM(branch_cycles, 1, 1, 32, "cycles", "from a taken branch to the issue of the warp's next instruction"),
     SM(shared_latency_cycles, 3, 1, 255, "cycles", "shared-memory latency without bank conflicts"),
+    SM(cluster_shared_cycles, 200, 1, 255, "cycles",
+       "latency of shared memory of another CTA of the cluster, without bank conflicts"),
     SM(lsu_queue, 2, 1, 64, "instructions", "load/store unit queue, including the instruction in execution"),
     SM(loads_in_flight, 512, 1, 4096, "instructions", "maximum outstanding load instructions per SM"),
     P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "coalescing rule"),
@@ -215,5 +217,6 @@ unsigned sm_occupancy(const struct config *config, unsigned sms, const struct ke
     }
     /* A grid that does not fill the SMs is distributed over all of them. */
     int64_t spread = (int64_t)div_up(kernel_ctas(kernel), sms);
+    if (kernel->cluster_ctas > 1) return (unsigned)fit; /* its CTAs may need more slots of some SMs */
     return (unsigned)(spread < fit ? spread : fit);
 }

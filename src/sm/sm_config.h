@@ -19,6 +19,7 @@ struct sm_config {
     int64_t sp_collectors, sfu_collectors;
     int64_t operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
     int64_t shared_latency_cycles;
+    int64_t cluster_shared_cycles;
     int64_t lsu_queue, loads_in_flight;
     const struct policy *coalescing;
     const struct policy *atomics;

@@ -30,7 +30,7 @@ struct sm_shared {
     uint64_t (*register_at)[STREAM_REGISTERS]; /* [SMs][warps], REGISTER_AT */
     unsigned schedulers, warps, lsu_queue, loads_in_flight;
     unsigned operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
-    unsigned shared_latency_cycles, l1_latency_cycles;
+    unsigned shared_latency_cycles, cluster_shared_cycles, l1_latency_cycles;
     unsigned line_log2, instruction_log2;
     uint64_t line_bytes;
     unsigned instruction_line_log2;                     /* instructions per line */
@@ -87,6 +87,7 @@ struct lsu_entry {
     uint16_t load;     /* LOAD_NONE for stores */
     uint16_t done, count;
     uint8_t space;
+    bool remote;               /* shared memory of another CTA of the cluster */
     bool small_cache;          /* uses the constant or the read-only cache */
     struct l1_request request; /* template of each access, without address and sectors */
     uint64_t access[COALESCING_MAX];
@@ -102,6 +103,10 @@ struct cta {
         uint16_t expected; /* 0: all live warps */
         uint64_t waiting;  /* slots of blocked warps */
     } barrier[SM_BARRIERS];
+    struct {
+        uint64_t arrived, waiting; /* slots */
+        bool reported;             /* the CTA has arrived */
+    } cluster;
 };
 
 /* Reasons not to issue. */
@@ -119,6 +124,7 @@ struct sm {
     uint64_t loading;                /* may have a register from memory that is not available */
     uint64_t branching;              /* took a branch, next instruction not yet available */
     uint64_t paused;                 /* at a barrier at which the stream pauses: the window is empty */
+    uint64_t cluster_passed;         /* the phase of their arrival at the cluster's barrier has ended */
     uint64_t at_atomic;              /* held by an atomic that has not completed */
     uint64_t fetching;               /* instruction fetch pending */
     uint64_t unfetched;              /* fetch rejected by the instruction cache, to be retried */
@@ -234,6 +240,11 @@ void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
 NEVER_INLINE void cta_launch(struct sm *sm, uint64_t index, uint64_t now);
 NEVER_INLINE void cta_warp_exit(struct sm *sm, unsigned warp, uint64_t now);
 NEVER_INLINE void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now);
+/* cluster.c */
+void cta_cluster_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
+void cta_cluster_check(struct sm *sm, unsigned slot, uint64_t now); /* a warp of the CTA has arrived or exited */
+void cta_cluster_release(struct sm *sm, uint64_t index, uint64_t now);
+
 NEVER_INLINE void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
 
 #endif

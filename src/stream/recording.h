@@ -4,8 +4,9 @@
  * File format; numbers are varints unless noted, every part is a zstd frame with a checksum:
  *     head       "sluice stream\n" and one byte: the version
  *     chunks     packed records (pack.h) of one warp, about CHUNK_BYTES before compression
- *     directory  one per kernel, after its chunks: name, grid, block, registers, shared memory, whether the program has
- *                atomics, the static records, and the positions of every warp's chunks
+ *     directory  one per kernel, after its chunks: name, grid, block, registers, shared memory, what the program uses
+ *                (atomics, tensor instructions), the CTAs of a cluster, the static records, and the
+ *                positions of every warp's chunks
  *     contents   workload, result of its check, totals, and the position of each directory
  *     foot       offset and size of the contents, 8 bytes each; then "stream end\n"
  * A truncated file has no foot, and a corrupted frame fails its checksum. */

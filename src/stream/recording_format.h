@@ -8,8 +8,8 @@
 #define RECORDING_HEAD "sluice stream\n"
 #define RECORDING_FOOT "stream end\n"
 
-/* What a kernel uses. */
-enum { RECORDING_ATOMICS = 1, RECORDING_TENSOR = 2, RECORDING_COOPERATIVE = 4 };
+/* What a kernel uses, in one number with the CTAs of a cluster (0: none). */
+enum { RECORDING_ATOMICS = 1, RECORDING_TENSOR = 2, RECORDING_COOPERATIVE = 4, RECORDING_CLUSTER_SHIFT = 8 };
 
 enum {
     RECORDING_HEAD_BYTES = sizeof RECORDING_HEAD - 1 + 1,

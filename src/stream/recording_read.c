@@ -91,6 +91,7 @@ static void get_kernel(struct cursor *c, struct recording_kernel *k) {
     k->kernel.atomics = uses & RECORDING_ATOMICS;
     k->kernel.tensor = uses & RECORDING_TENSOR;
     k->kernel.cooperative = uses & RECORDING_COOPERATIVE;
+    k->kernel.cluster_ctas = (uint32_t)min_u64(uses >> RECORDING_CLUSTER_SHIFT, UINT32_MAX);
     k->warp_instructions = get_number(c);
     k->thread_instructions = get_number(c);
     k->memory_instructions = get_number(c);
@@ -182,7 +183,9 @@ static bool read_contents(struct recording *r, struct error *err) {
 static bool kernel_is_valid(const struct kernel *kernel) {
     const uint32_t *grid = kernel->grid, *block = kernel->block;
     double ctas = (double)grid[0] * grid[1] * grid[2], threads = (double)block[0] * block[1] * block[2];
-    return ctas >= 1 && ctas <= INT32_MAX && threads >= 1 && threads <= 1024;
+    uint32_t cluster = kernel->cluster_ctas;
+    return ctas >= 1 && ctas <= INT32_MAX && threads >= 1 && threads <= 1024 &&
+           (cluster <= 1 || (cluster <= 16 && kernel_ctas(kernel) % cluster == 0));
 }
 
 /* Whether a machine can execute the record. */

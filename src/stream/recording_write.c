@@ -148,8 +148,9 @@ static void put_kernel(struct bytes *to, const struct recording_kernel *k) {
     for (int d = 0; d < 3; d++) put_number(to, k->kernel.block[d]);
     put_number(to, k->kernel.registers);
     put_number(to, k->kernel.shared_bytes);
+    uint64_t cluster = k->kernel.cluster_ctas > 1 ? k->kernel.cluster_ctas : 0;
     put_number(to, (k->kernel.atomics ? RECORDING_ATOMICS : 0u) | (k->kernel.tensor ? RECORDING_TENSOR : 0u) |
-                       (k->kernel.cooperative ? RECORDING_COOPERATIVE : 0u));
+                       (k->kernel.cooperative ? RECORDING_COOPERATIVE : 0u) | cluster << RECORDING_CLUSTER_SHIFT);
     put_number(to, k->warp_instructions);
     put_number(to, k->thread_instructions);
     put_number(to, k->memory_instructions);

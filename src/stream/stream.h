@@ -91,6 +91,7 @@ enum instr_flags {
     INSTR_NONCOHERENT = 2, /* ld.global.nc: through the read-only cache if the machine has one */
     INSTR_PARTIAL = 4,     /* a store that leaves bytes of some touched sector unwritten */
     INSTR_ARRIVE = 8,      /* barrier arrive without wait */
+    INSTR_CLUSTER = 16,    /* a barrier of the cluster; shared memory of another CTA of the cluster */
 };
 
 enum {
@@ -147,7 +148,7 @@ static inline bool instr_any_tensor(const struct instr *records, uint64_t count)
 
 /* The window on one warp's stream: filled by the source, consumed by the SM. */
 struct warp_stream {
-    uint64_t cta;   /* index in grid order, x fastest */
+    uint64_t cta;   /* index in grid order, x fastest; with clusters, cluster by cluster */
     uint32_t warp;  /* within the CTA */
     uint32_t count; /* records in the buffer */
     bool pauses;    /* set by a refill: the last record is a barrier, and the source may be unable to produce the next
@@ -162,6 +163,7 @@ struct kernel {
     uint32_t grid[3], block[3];
     uint32_t registers;    /* per thread */
     uint32_t shared_bytes; /* per CTA */
+    uint32_t cluster_ctas; /* consecutive CTAs that form a cluster; 0 or 1: none */
     bool atomics;          /* the program has atomics on memory shared between CTAs, in any kernel */
     bool tensor;           /* the program has tensor instructions, in any kernel */
     bool cooperative;      /* all CTAs must be resident at once */

@@ -46,24 +46,6 @@ TEST("threads and blocks of three dimensions are numbered x first") {
     run_end(&run);
 }
 
-TEST("a kernel that requires clusters of several CTAs is rejected by name") {
-    static const struct {
-        const char *directive, *message;
-    } cases[] = {{".reqnctapercluster 2, 1, 1", "launch of k: clusters of 2x1x1 CTAs (.reqnctapercluster)"},
-                 {".explicitcluster", "launch of k: .explicitcluster"},
-                 {".reqnctapercluster 1 .blocksareclusters", "launch of k: .blocksareclusters"},
-                 {".explicitcluster .reqnctapercluster 1, 1, 1 .maxclusterrank 4", ""}};
-    for (unsigned i = 0; i < sizeof cases / sizeof *cases; i++) {
-        struct ptx_run run = {0};
-        char text[512];
-        run_fill(text, sizeof text, PTX_HEADER ".entry k(.param .u64 out, .param .u64 in) $ { ret; }",
-                 cases[i].directive);
-        CHECK_EQ(run_ptx(&run, text, 4, 1), !*cases[i].message);
-        CHECK_TEXT(run.err.text, cases[i].message);
-        run_end(&run);
-    }
-}
-
 TEST("a launch without clusters has clusters of one CTA, numbered as the grid") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
