@@ -39,7 +39,7 @@ TEST("the CTAs of a cluster run in one SM cluster, and SM clusters take turns") 
     run_destroy(run);
 }
 
-TEST("a cluster waits until an SM cluster has room for all of it") {
+TEST("a cluster waits until an SM cluster has free slots for all of it") {
     struct step steps[] = {alu(OP_f32_div, 1, 0), alu(OP_other, 2, 1)};
     struct script_source one = script_make(6, 1, SCRIPT(steps)), two = script_make(12, 1, SCRIPT(steps));
     struct run *run = run_clusters(&one, 3, (struct run_options){0});
