@@ -1,5 +1,5 @@
 /* Reads arbitrary bytes as a module: it is rejected with a located message, or the result is consistent (every index is
- * within its table) and is lowered or rejected with a message. Entry point for libFuzzer;
+ * within its table) and is lowered, function by function, or rejected with a message. Entry point for libFuzzer;
  * tests/ptx/parser_corpus_test.c replays data/fuzz/ptx through it. tools/fuzz runs it. */
 #include <stdlib.h>
 #include <string.h>
@@ -68,6 +68,18 @@ static void variable_holds(const struct ptx_module *module, const struct ptx_var
     }
 }
 
+/* A function has operations, or a located problem, which all its callers have in turn. */
+static void problem_holds(const struct program *program, const struct program_function *function) {
+    struct error why = {0};
+    bool executable = program_executable(program, function, &why);
+    must(executable == !why.set && (executable || !strncmp(why.text, "fuzz.ptx:", 9)));
+    must(!function->problem || (function->op_count == 0 && !executable));
+    for (uint32_t i = 0; i < function->callee_count; i++) {
+        must(function->callees[i] < program->function_count);
+        if (executable) must(!program->functions[function->callees[i]].problem);
+    }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
     struct error err = {0};
     struct ptx_module *module = ptx_parse("fuzz.ptx", (const char *)data, size, &err);
@@ -76,10 +88,12 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
         must(strncmp(err.text, "fuzz.ptx:", 9) == 0 && strchr(err.text, '^'));
         return 0;
     }
+    must(!module->warning || !strncmp(module->warning, "fuzz.ptx:", 9));
     for (uint32_t i = 0; i < module->function_count; i++) function_holds(module, &module->functions[i]);
     for (uint32_t i = 0; i < module->variable_count; i++) variable_holds(module, &module->variables[i]);
     struct program *program = program_create(module, UINT64_C(1) << 32, &err);
     must(!program == err.set && (program || *err.text));
+    for (uint32_t i = 0; program && i < program->function_count; i++) problem_holds(program, &program->functions[i]);
     program_destroy(program);
     ptx_module_destroy(module);
     return 0;
