@@ -124,7 +124,8 @@ struct warp_state {
     uint32_t waits_mask, waits_barrier;
     uint32_t cluster_arrived, cluster_passed; /* lanes that arrived at the cluster's barrier; whose phase has ended */
     struct access_note note;
-    uint32_t recorded; /* lanes of the running operation that are in earlier records of it (touch_texels) */
+    bool textured;     /* the running operation is one of textures or surfaces ... */
+    uint32_t recorded; /* ... and these lanes are in earlier records of it (touch_texels) */
 };
 
 struct cta_barrier {

@@ -12,6 +12,7 @@ void touch_begin(struct warp_state *w) {
     w->note.flags = 0;
     w->note.conflicts = 1;
     w->note.count = 0;
+    w->textured = true;
     w->recorded = 0;
 }
 

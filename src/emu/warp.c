@@ -116,19 +116,19 @@ static void record_put(struct warp_state *w, const struct instr *record) {
     if (w->writer) trace_put(w->writer, record, NULL);
 }
 
-/* A texture or surface operation whose lanes are all outside the image. */
-static bool touches_nothing(const struct warp_state *w, uint32_t pc) {
-    if (w->note.count || w->note.space != SPACE_GLOBAL) return false;
-    const struct op *op = &w->frame->code->function->ops[pc];
-    return op->operation >= OPERATION_tex && op->operation <= OPERATION_sust;
+/* The record of a texture or surface operation: without lanes that are in earlier records of it, and no access if all
+ * lanes are outside the image. */
+static NEVER_INLINE void record_texture(struct warp_state *w, struct instr *record) {
+    record->active &= ~w->recorded;
+    if (!w->note.count) record->op = OP_other;
+    w->textured = false;
 }
 
 static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
     struct instr record = record_of(w, pc, mask);
+    if (UNLIKELY(w->textured)) record_texture(w, &record);
     bool memory = record.op == OP_load || record.op == OP_store || record.op == OP_atomic;
-    if (memory && mask && !UNLIKELY(touches_nothing(w, pc))) {
-        record.active &= ~w->recorded;
-        w->recorded = 0;
+    if (memory && mask) {
         record.space = w->note.space;
         record.flags |= w->note.flags;
         record.conflicts = w->note.conflicts;
