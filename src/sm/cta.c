@@ -25,7 +25,7 @@ void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
         sm->cta_of[warp] = (uint8_t)slot;
         sm->unit_of[warp] = (uint8_t)sm->shared->op[stream->instr->op].unit;
         sm->by_unit[sm->unit_of[warp]] |= UINT64_C(1) << warp;
-        sm->fetched_line[warp] = 0;
+        sm->fetched_line[warp] = LINE_NONE;
         if (!sm->shared->perfect_instruction) sm_fetch(sm, warp);
         sm_classify(sm, warp, now);
     }

@@ -16,12 +16,11 @@ static void *gto_create(const struct config *config) {
 static unsigned gto_pick(void *state, uint64_t candidates, const struct warp_view *view) {
     struct gto *gto = state;
     if (candidates >> gto->last & 1) return gto->last;
-    for (unsigned i = 0; i < *view->ctas; i++) {
-        uint64_t ready = candidates & view->cta_slots[i];
+    for (const uint64_t *slots = view->cta_slots;; slots++) {
+        assert(slots != view->cta_slots + *view->ctas && "a candidate belongs to a CTA");
+        uint64_t ready = candidates & *slots;
         if (ready) return gto->last = lowest_bit(ready);
     }
-    assert(!"a candidate belongs to no CTA");
-    return gto->last = lowest_bit(candidates);
 }
 
 const struct warp_scheduler_ops warp_scheduler_gto = {

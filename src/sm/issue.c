@@ -108,11 +108,12 @@ static inline bool held(const struct sm *sm, uint64_t bit) {
            bit;
 }
 
-/* Determines whether the warp is ready or for which registers it waits. Its previous state is cleared. */
-static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
+/* Determines whether the warp is ready or for which registers of `next`, its next instruction, it waits. Its previous
+ * state is cleared. */
+static inline void classify(struct sm *sm, unsigned warp, const struct instr *next, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
-    assert(!held(sm, bit));
-    uint64_t last = last_register(sm->next[warp], sm->register_at[warp], false);
+    assert(!held(sm, bit) && next == sm->next[warp]);
+    uint64_t last = last_register(next, sm->register_at[warp], false);
     if (last <= REGISTER_AT(now, 1))
         sm->ready |= bit;
     else if (last & 1)
@@ -124,18 +125,17 @@ static inline void classify(struct sm *sm, unsigned warp, uint64_t now) {
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now) {
     sm->wait_alu &= ~(UINT64_C(1) << warp);
     sm->wait_memory &= ~(UINT64_C(1) << warp);
-    if (!held(sm, UINT64_C(1) << warp)) classify(sm, warp, now);
+    if (!held(sm, UINT64_C(1) << warp)) classify(sm, warp, sm->next[warp], now);
 }
 
 void sm_classify_waiting(struct sm *sm, unsigned warp, uint64_t now) {
     sm->wait_alu &= ~(UINT64_C(1) << warp);
     sm->wait_memory &= ~(UINT64_C(1) << warp);
-    classify(sm, warp, now);
+    classify(sm, warp, sm->next[warp], now);
 }
 
-/* Numbered from 1; 0 means none. */
 static uint32_t instruction_line(const struct sm *sm, const struct instr *instr) {
-    return (instr->id >> sm->shared->instruction_line_log2) + 1;
+    return instr->id >> sm->shared->instruction_line_log2;
 }
 
 /* Retries rejected fetches and unsent read-only misses in the next cycle. */
@@ -171,10 +171,10 @@ void sm_refill(struct sm *sm, unsigned warp) {
     sm->end[warp] = stream->instr + stream->count;
 }
 
-/* Selects the unit of the warp's next instruction and fetches its line. Returns whether the fetch may have to wait. */
-static ALWAYS_INLINE bool prepare_next(struct sm *sm, unsigned warp) {
+/* Selects the unit of `instr`, the warp's next instruction, and fetches its line. Returns whether the fetch may have to
+ * wait. */
+static ALWAYS_INLINE bool prepare_next(struct sm *sm, unsigned warp, const struct instr *instr) {
     uint64_t bit = UINT64_C(1) << warp;
-    const struct instr *instr = sm->next[warp];
     unsigned unit = sm->shared->op[instr->op].unit;
     if (unit != sm->unit_of[warp]) {
         sm->by_unit[sm->unit_of[warp]] &= ~bit;
@@ -188,8 +188,9 @@ static ALWAYS_INLINE bool prepare_next(struct sm *sm, unsigned warp) {
 
 /* The warp has consumed its window. If the stream pauses at the barrier that the warp waits at, an empty window stands
  * for the rest until the barrier releases the warp; its line is fetched as that of the instruction after the barrier. */
-static NEVER_INLINE void next_window(struct sm *sm, unsigned warp, uint32_t following) {
+static NEVER_INLINE void next_window(struct sm *sm, unsigned warp) {
     struct warp_stream *stream = &sm->stream[warp];
+    uint32_t following = sm->end[warp][-1].id + 1;
     if (LIKELY(!stream->pauses) || !(sm->at_barrier >> warp & 1)) {
         sm_refill(sm, warp);
         return;
@@ -207,18 +208,22 @@ static NEVER_INLINE void streams_go_on(struct sm *sm, uint64_t warps) {
         unsigned warp = lowest_bit(warps);
         sm_refill(sm, warp);
         if (sm->fetching >> warp & 1) sm->fetched_line[warp] = instruction_line(sm, sm->next[warp]);
-        prepare_next(sm, warp);
+        prepare_next(sm, warp, sm->next[warp]);
     }
 }
 
-/* Advances the warp to its next instruction. Returns whether it may have to wait for anything but registers. */
-static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, bool plain, uint64_t now) {
+/* Advances the warp to its next instruction, *next. Returns whether it may have to wait for anything but registers. */
+static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, const struct instr **next, bool plain, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
-    uint32_t following = sm->next[warp]->id + 1;
-    if (UNLIKELY(++sm->next[warp] == sm->end[warp])) next_window(sm, warp, following);
+    uint32_t following = plain ? 0 : sm->next[warp]->id + 1;
+    *next = ++sm->next[warp];
+    if (UNLIKELY(*next == sm->end[warp])) {
+        next_window(sm, warp);
+        *next = sm->next[warp];
+    }
     sm->ready &= ~bit;
-    bool may_be_held = prepare_next(sm, warp);
-    if (!plain && sm->shared->branch_cycles > 1 && sm->next[warp]->id != following &&
+    bool may_be_held = prepare_next(sm, warp, *next);
+    if (!plain && sm->shared->branch_cycles > 1 && (*next)->id != following &&
         !((sm->at_atomic | sm->at_barrier) & bit)) { /* released by their own events */
         sm->branching |= bit;
         sm_due_later(sm, bit, now + sm->shared->branch_cycles);
@@ -320,9 +325,9 @@ static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64
         if (issue_control(sm, warp, instr, now)) return;
         may_be_held = true;
     }
-    may_be_held |= advance(sm, warp, plain, now);
+    may_be_held |= advance(sm, warp, &instr, plain, now);
     if (UNLIKELY(may_be_held) && held(sm, UINT64_C(1) << warp)) return;
-    classify(sm, warp, now);
+    classify(sm, warp, instr, now);
 }
 
 /* Each warp belongs to one scheduler, so an issue affects the other schedulers only through the unit that it
@@ -331,14 +336,14 @@ static ALWAYS_INLINE void issue_cycle(struct sm *sm, uint64_t open, bool plain, 
     unsigned schedulers = sm->shared->schedulers;
     unsigned s = open & (open - 1) ? (unsigned)(now % schedulers) : sm->scheduler_of[lowest_bit(open)];
     for (;; s = s + 1 < schedulers ? s + 1 : 0) {
-        uint64_t candidates = open & sm->view[s].mine;
+        const struct scheduler *scheduler = &sm->scheduler[s];
+        uint64_t candidates = open & scheduler->view.mine;
         if (!candidates) continue;
-        unsigned warp = sm->shared->scheduler->pick(sm->scheduler[s], candidates, &sm->view[s]);
-        enum unit unit = sm->unit_of[warp];
+        unsigned warp = scheduler->pick(scheduler->state, candidates, &scheduler->view);
         issue(sm, warp, plain, now);
         open ^= candidates;
         if (!open) return;
-        if (unit == UNIT_MEM ? !lsu_has_room(sm) : sm->unit_free_at[unit] > now) open &= ~sm->by_unit[unit];
+        open &= sm_open_warps(sm, now);
         if (!open) return;
     }
 }

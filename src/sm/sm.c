@@ -133,16 +133,16 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     sm->component = engine_add(engine, &component_ops, sm, index);
     sm->waker = waker_of(engine, sm->component);
     for (unsigned s = 0; s < shared->schedulers; s++) {
-        sm->scheduler[s] = shared->scheduler->create(config);
+        uint64_t mine = 0;
         for (unsigned warp = s; warp < shared->warps; warp += shared->schedulers) {
-            sm->view[s].mine |= UINT64_C(1) << warp;
+            mine |= UINT64_C(1) << warp;
             sm->scheduler_of[warp] = (uint8_t)s;
         }
-        sm->view[s].waiting_memory = &sm->wait_memory;
-        sm->view[s].resident = &sm->resident;
-        sm->view[s].exited = &sm->exited;
-        sm->view[s].cta_slots = sm->cta_slots;
-        sm->view[s].ctas = &sm->ctas;
+        sm->scheduler[s] = (struct scheduler){
+            .view = {mine, &sm->wait_memory, &sm->resident, &sm->exited, sm->cta_slots, &sm->ctas},
+            .state = shared->scheduler->create(config),
+            .pick = shared->scheduler->pick,
+        };
     }
     sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
     sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);
@@ -163,7 +163,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
 
 void sm_destroy(struct sm *sm) {
     if (!sm) return;
-    for (unsigned s = 0; s < sm->shared->schedulers; s++) sm->shared->scheduler->destroy(sm->scheduler[s]);
+    for (unsigned s = 0; s < sm->shared->schedulers; s++) sm->shared->scheduler->destroy(sm->scheduler[s].state);
     readonly_release(&sm->instruction_cache);
     readonly_release(&sm->constant_cache);
     readonly_release(&sm->read_only_cache);

@@ -72,6 +72,7 @@ struct load {
     uint8_t dst[INSTR_DSTS];
 };
 enum { LOAD_NONE = 0xFFFF };
+#define LINE_NONE UINT32_MAX /* of instructions; programs are shorter */
 
 /* The receiver of an L1 completion, in the upper bits of its token. */
 #define TOKEN_LOAD        UINT32_C(0)
@@ -108,6 +109,14 @@ struct cta {
         bool reported;             /* the CTA has arrived */
     } cluster;
 };
+
+/* A warp scheduler: the state of its policy, what it sees, and how it picks. */
+struct scheduler {
+    struct warp_view view;
+    void *state;
+    unsigned (*pick)(void *state, uint64_t candidates, const struct warp_view *view);
+};
+_Static_assert(sizeof(struct scheduler) == 64, "found by a shift");
 
 /* Reasons not to issue. */
 enum no_issue {
@@ -166,7 +175,7 @@ struct sm {
     uint32_t beyond[SM_WARPS];                 /* loads from memory outside the SM without data */
     uint32_t outstanding[SM_WARPS];            /* loads without data, and stores in the load/store unit */
     uint32_t stores[SM_WARPS];                 /* store accesses not acknowledged */
-    uint32_t fetched_line[SM_WARPS];           /* last instruction line used, plus one */
+    uint32_t fetched_line[SM_WARPS];           /* last instruction line used, or LINE_NONE */
     uint8_t cta_of[SM_WARPS];
     uint8_t unit_of[SM_WARPS];      /* pipeline of the next instruction */
     uint8_t scheduler_of[SM_WARPS]; /* scheduler that owns the slot */
@@ -177,8 +186,7 @@ struct sm {
     uint8_t cta_order[SM_WARPS];
     unsigned ctas;
 
-    struct warp_view view[SM_SCHEDULERS];
-    void *scheduler[SM_SCHEDULERS];
+    struct scheduler scheduler[SM_SCHEDULERS];
 
     uint64_t due[WARP_WHEEL]; /* warps scheduled for this cycle: result available, barrier released */
 
