@@ -406,7 +406,7 @@ static void controller_tick(void *self, uint64_t now) {
         keep_up(mc, now, now);
         if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
     }
-    if (accept_requests(mc, now)) engine_wake_by(mc->engine, mc->waker, now + 1);
+    if (accept_requests(mc, now)) engine_wake_near(mc->engine, mc->waker, now + 1);
     if (catches_up || mc->due <= now)
         plan_next_tick(mc, now);
     else if (mc->due < due)

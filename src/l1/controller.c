@@ -36,7 +36,7 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
         .gate = &owner->gate[index],
         .llc = context->llc,
         .engine = context->engine,
-        .component = context->sm_component[index],
+        .waker = waker_of(context->engine, context->sm_component[index]),
         .index = (uint16_t)index,
         .cluster = (uint16_t)(index / (context->sms / context->clusters)),
         .line_log2 = (uint8_t)log2_floor((uint64_t)gpu->line_bytes),
@@ -232,7 +232,7 @@ static ALWAYS_INLINE void send(struct l1_controller *controller, const struct l1
     } else {
         if (is_empty(queue)) { /* later requests follow the first */
             controller->gate->open_at = now + 1;
-            engine_wake(controller->engine, controller->component, now + 1);
+            engine_wake_near(controller->engine, controller->waker, now + 1);
         }
         message = &queue->entry[queue->tail++ & queue->mask];
     }
@@ -483,7 +483,7 @@ enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const st
 
 /* Schedules a tick in the next cycle. */
 static void wake(const struct l1_controller *controller, uint64_t now) {
-    engine_wake(controller->engine, controller->component, now + 1);
+    engine_wake_near(controller->engine, controller->waker, now + 1);
 }
 
 static struct cache_line *line_of_mshr(const struct l1_controller *controller, unsigned mshr) {

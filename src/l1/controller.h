@@ -82,7 +82,7 @@ struct l1_controller {
     struct port *to_network, *from_network, *to_control;
     struct llc_organisation *llc;
     struct engine *engine;
-    unsigned component; /* component that ticks it */
+    struct waker waker; /* of the component that ticks it */
     uint16_t index, cluster;
     uint8_t line_log2;
     uint8_t whole_line;    /* all sectors of a line */

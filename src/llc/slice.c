@@ -624,7 +624,7 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
     if (line) {
         write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_FLUSHED, now);
         slice->flush_writes++;
-        engine_wake_by(slice->engine, slice->waker, now + 1);
+        engine_wake_near(slice->engine, slice->waker, now + 1);
         return true;
     }
     /* Memory's acknowledgements wake the slice. In the background, the program's other writes are not waited for. */

@@ -101,14 +101,14 @@ static NEVER_INLINE void tick_flits(struct network *network, uint64_t now) {
     uint64_t first = now ? clock_domain_cycle(network->clock, now - 1) + 1 : 0;
     injection_collect(&fabric->injection, now);
     if (UNLIKELY(now < fabric->bypass.from)) { /* routers are being powered off or on */
-        engine_wake(network->engine, network->id, fabric->bypass.from);
+        engine_wake_by(network->engine, network->waker, fabric->bypass.from);
         return;
     }
     bool more = first > last; /* no network cycle began in this tick (the network clock is slower): run the next one */
     for (uint64_t cycle = first; cycle <= last; cycle++) more = run_cycle(fabric, cycle, now);
     uint64_t next = more ? last + 1 : timeline_next(&fabric->time, last);
     if (next != NEVER)
-        engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
+        engine_wake_by(network->engine, network->waker, max_u64(now + 1, clock_core_cycle(network->clock, next)));
 }
 
 static void fabric_tick(void *self, uint64_t now) {

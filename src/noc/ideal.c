@@ -121,7 +121,7 @@ static void ideal_tick(void *self, uint64_t now) {
     }
     uint64_t next = next_event(network, ideal, now);
     if (next != NEVER)
-        engine_wake(network->engine, network->id, max_u64(now + 1, clock_core_cycle(network->clock, next)));
+        engine_wake_by(network->engine, network->waker, max_u64(now + 1, clock_core_cycle(network->clock, next)));
 }
 
 static void ideal_explain(const void *self, uint64_t now, FILE *out) {

@@ -25,7 +25,8 @@ struct network {
     unsigned sources, destinations;
     struct port *input, *output; /* [sources], [destinations] */
     struct engine *engine;
-    unsigned id; /* component number */
+    unsigned id;        /* component number */
+    struct waker waker; /* of the component */
     struct clock clock;
     void *state; /* of the topology */
     bool bypassed;

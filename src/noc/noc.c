@@ -197,6 +197,7 @@ struct network *network_create(const struct config *config, enum network_directi
     network->input = mem_alloc(network->sources, sizeof *network->input);
     network->output = mem_alloc(network->destinations, sizeof *network->output);
     network->id = engine_add(engine, network->topology->component, network, direction);
+    network->waker = waker_of(engine, network->id);
     add_ports(network, peers);
     stats_add(stats, request ? &noc_request_table : &noc_reply_table, &network->stats);
     if (!network->topology->build(network, config, stats, err) || !start_bypassed(network, config, err)) {

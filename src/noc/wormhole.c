@@ -69,6 +69,7 @@ struct wormhole {
     struct network *network;
     struct injection *injection;
     const uint16_t *route;
+    struct engine *engine;
     struct waker waker;
     struct row *row; /* [row_mask + 1]: events of the coming cycles */
     uint32_t row_mask;
@@ -116,7 +117,8 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
         .network = network,
         .injection = injection,
         .route = stage->route,
-        .waker = waker_of(network->engine, network->id),
+        .engine = network->engine,
+        .waker = network->waker,
         .inputs = stage->inputs,
         .outputs = stage->outputs,
         .vc_flits = vc_flits,
@@ -133,6 +135,10 @@ struct wormhole *wormhole_create(struct network *network, const struct router_st
     /* Between two flits that use the same space of a buffer lie at most both loops of credits. */
     unsigned loops = x->link + x->credit + x->out_link + x->out_credit + 4;
     x->row_mask = (uint32_t)round_up_power_of_two((longest / vc_flits + 2) * loops + longest + vc_flits + 1) - 1;
+    if (x->row_mask >= ENGINE_WHEEL) { /* events would be beyond what engine_wake_near() covers */
+        free(x);
+        return NULL;
+    }
     x->row = mem_alloc_lines(x->row_mask + 1, sizeof *x->row);
     size_t ins = (size_t)x->inputs << x->ring_shift, outs = (size_t)x->outputs << x->ring_shift;
     x->input = mem_alloc_lines(x->inputs, sizeof *x->input);
@@ -171,10 +177,9 @@ void wormhole_destroy(struct wormhole *x) {
 /* ---- times of flits --------------------------------------------------------------------------------------------- */
 
 static inline void schedule(struct wormhole *x, uint64_t cycle, unsigned word, unsigned index) {
-    struct engine *engine = x->network->engine;
-    assert(cycle > engine->now && cycle - engine->now <= x->row_mask);
+    assert(cycle > x->engine->now && cycle - x->engine->now <= x->row_mask);
     x->row[cycle & x->row_mask].word[word] |= UINT64_C(1) << index;
-    engine_wake_by(engine, x->waker, cycle);
+    engine_wake_near(x->engine, x->waker, cycle);
 }
 
 /* The flits from number `first` on begin a run in cycle `time`. */

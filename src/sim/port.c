@@ -18,6 +18,7 @@ void port_init(struct port *port, struct engine *engine, const char *name, unsig
         .sender = sender,
         .receiver = receiver,
         .wakes = waker_of(engine, receiver),
+        .credits = waker_of(engine, sender),
         .engine = engine,
     };
     snprintf(port->name, sizeof port->name, "%s", name);

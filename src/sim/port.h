@@ -34,9 +34,9 @@ struct port {
     uint64_t last_visible;             /* of the last message pushed by port_push_late */
     uint32_t sender, receiver;         /* components */
     bool sender_waits;
-    uint64_t *credit_at; /* see port_await_credit_at; else NULL */
-    struct waker wakes;  /* of the receiver */
-    uint64_t *watch;     /* see port_watch; else NULL */
+    uint64_t *credit_at;         /* see port_await_credit_at; else NULL */
+    struct waker wakes, credits; /* of the receiver; of the sender */
+    uint64_t *watch;             /* see port_watch; else NULL */
     uint64_t watch_bit;
     struct engine *engine;
     char name[40];
@@ -87,7 +87,7 @@ static inline bool port_can_push(struct port *port, uint64_t now) {
 static inline void port_await_credit(struct port *port, uint64_t now) {
     (void)now;
     if (port->credited != port->popped)
-        engine_wake(port->engine, port->sender, port->time[port->credited & port->mask]);
+        engine_wake_by(port->engine, port->credits, port->time[port->credited & port->mask]);
     else
         port->sender_waits = true;
 }
@@ -148,7 +148,7 @@ static inline void port_pop(struct port *port, uint64_t now) {
     port->head_visible = port->pushed == port->popped ? NEVER : port->time[port->popped & port->mask];
     if (port->sender_waits) {
         port->sender_waits = false;
-        engine_wake(port->engine, port->sender, now + port->latency);
+        engine_wake_by(port->engine, port->credits, now + port->latency);
         if (port->credit_at) *port->credit_at = min_u64(*port->credit_at, now + port->latency);
     }
 }
