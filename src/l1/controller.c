@@ -176,7 +176,7 @@ static inline bool store_ahead(const struct l1_controller *controller, enum mess
     if (LIKELY(!controller->ordered)) return false;
     const struct l1_queue *other =
         queue == &controller->miss_queue ? &controller->bypass_queue : &controller->miss_queue;
-    if (has_store(controller, other, key)) return true;
+    if (!is_empty(other) && has_store(controller, other, key)) return true;
     if (!controller->stores) return false;
     for (uint32_t i = *store_chain(controller, key); i != NO_ENTRY; i = controller->outstanding[i].next) {
         const struct outstanding *store = &controller->outstanding[i];
