@@ -154,15 +154,17 @@ void pack_put_access(struct packer *packer, const struct instr *base, const stru
 }
 
 uint32_t pack_put_static(struct packer *packer, const struct instr *base, uint32_t active, uint32_t count) {
-    assert(!instr_is_memory(base));
+    assert(count && !instr_is_memory(base));
+    uint32_t put = 0;
     if (is_expected(&packer->context, base->id, active)) {
-        uint32_t added = run_extend(packer, count);
-        if (added) return added;
-        run_begin(packer);
+        put = run_extend(packer, count);
+        if (put) return put;
     } else {
         put_described(packer, base, active, 0, 0, NULL);
+        if (++put == count) return put;
     }
-    return 1;
+    run_begin(packer);
+    return put + 1 + run_extend(packer, count - put - 1);
 }
 
 /* --- reading --- */

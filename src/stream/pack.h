@@ -54,7 +54,7 @@ void pack_put(struct packer *packer, const struct instr *base, const struct inst
 void pack_put_access(struct packer *packer, const struct instr *base, const struct instr *record,
                      const uint64_t *touches);
 /* Appends up to `count` static records with these lanes, `base` and those after it, and returns how many: all that
- * extend the current run, or else one. Neither is a memory record. */
+ * extend the current run, or else as many as a new one holds. None is a memory record. */
 uint32_t pack_put_static(struct packer *packer, const struct instr *base, uint32_t active, uint32_t count);
 
 struct unpacker {
