@@ -69,6 +69,7 @@ static NEVER_INLINE void arrive(struct fabric *fabric, uint64_t cycle, uint64_t 
         case CARGO_BYPASS_CREDITS: bypass_credit(cargo->stage, cargo->word, mask, cycle); break;
         case CARGO_BYPASS_FLITS: bypass_arrive(cargo->stage, cargo->word, mask, cycle); break;
         case CARGO_END: return;
+        default: __builtin_unreachable(); /* without a check of the range */
         }
         *row = 0;
     }

@@ -23,11 +23,13 @@ static inline unsigned tally_planes(unsigned most) {
 
 /* Increments every counter of `mask`. */
 static inline void tally_add(struct tally *tally, uint64_t mask) {
-    for (uint64_t *plane = tally->plane; mask; plane++) {
-        uint64_t carry = *plane & mask;
-        *plane ^= mask;
-        mask = carry;
-    }
+    uint64_t *plane = tally->plane;
+#pragma GCC unroll 4
+    do {
+        uint64_t sum = *plane ^ mask;
+        *plane++ = sum;
+        mask &= ~sum; /* where the bit was 1, it is carried */
+    } while (mask);
 }
 
 /* Decrements every counter of `mask`, none of which is 0. Returns which of all 64 counters are not 0 afterwards. */
@@ -35,14 +37,14 @@ static inline uint64_t tally_take(struct tally *tally, unsigned planes, uint64_t
     uint64_t some = 0;
 #pragma GCC unroll 4
     for (unsigned i = 0; i < TALLY_UNROLLED; i++) {
-        uint64_t plane = tally->plane[i];
-        some |= tally->plane[i] = plane ^ mask;
-        mask &= ~plane;
+        uint64_t plane = tally->plane[i] ^= mask;
+        some |= plane;
+        mask &= plane; /* where the bit was 0, the next plane lends */
     }
     for (unsigned i = TALLY_UNROLLED; i < planes; i++) {
-        uint64_t plane = tally->plane[i];
-        some |= tally->plane[i] = plane ^ mask;
-        mask &= ~plane;
+        uint64_t plane = tally->plane[i] ^= mask;
+        some |= plane;
+        mask &= plane; /* where the bit was 0, the next plane lends */
     }
     assert(mask == 0);
     return some;
