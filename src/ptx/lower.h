@@ -64,12 +64,11 @@ bool forms_refused(const struct forms *forms, const struct ptx_module *module, c
 /* "atom.add.u32", truncated to fit. */
 const char *instr_text(const struct ptx_instr *instr, char *text, size_t size);
 
+/* clang-format off */
 #define FAMILIES(X) \
-    X(testp) \
-    X(video) \
-    X(setp) \
-    X(set) X(mov) X(cvt) X(memory) X(address) X(texture) X(query) X(barrier) X(cluster) X(branch) X(call) X(leave) \
-        X(policy) X(mma) X(ldmatrix) X(wmma_access)
+    X(testp) X(video) X(setp) X(set) X(mov) X(cvt) X(memory) X(address) X(texture) X(query) X(barrier) \
+    X(cluster) X(branch) X(call) X(leave) X(policy) X(mma) X(ldmatrix) X(wmma_access)
+/* clang-format on */
 #define X(name) form_family lower_##name;
 FAMILIES(X)
 #undef X
