@@ -8,6 +8,7 @@ void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
     assert((slot + 1) * warps <= sm->shared->warps);
     struct cta *cta = &sm->cta[slot];
     *cta = (struct cta){.used = true, .index = index, .slots = low_mask(warps) << (slot * warps), .live = warps};
+    if (sm->copies) copies_launch(sm, slot);
     sm->cta_order[sm->ctas] = (uint8_t)slot;
     sm->cta_slots[sm->ctas++] = cta->slots;
     sm->stats.ctas++;
@@ -49,6 +50,7 @@ void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now) {
     uint64_t bit = UINT64_C(1) << warp;
     if (!((sm->at_fence | sm->exited) & bit) || sm->outstanding[warp] || sm->stores[warp]) return;
     bool fence = sm->at_fence & bit;
+    if (!fence && sm->copies_of[warp]) return;
     uint64_t at = fence ? sm->loads_at[warp] : sm->results_at[warp];
     if (at > now) {
         sm_due_later(sm, bit, at);

@@ -37,6 +37,7 @@ void sm_due(struct sm *sm, uint64_t *due, uint64_t now) {
     if (UNLIKELY(sm->paused & warps)) streams_go_on(sm, sm->paused & warps);
     sm->branching &= ~warps;
     sm->at_atomic &= ~warps;
+    sm->at_copy &= ~warps;
     for (; warps; warps &= warps - 1) {
         unsigned warp = lowest_bit(warps);
         if ((sm->at_fence | sm->exited) >> warp & 1)
@@ -104,7 +105,8 @@ static inline void wait_for_any(struct sm *sm, unsigned warp, uint64_t last, uin
 
 /* Whether the warp waits for anything but registers. */
 static inline bool held(const struct sm *sm, uint64_t bit) {
-    return (sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching | sm->at_atomic) &
+    return (sm->at_barrier | sm->at_fence | sm->exited | sm->fetching | sm->unfetched | sm->branching | sm->at_atomic |
+            sm->at_copy) &
            bit;
 }
 
@@ -224,7 +226,7 @@ static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, const struct ins
     sm->ready &= ~bit;
     bool may_be_held = prepare_next(sm, warp, *next);
     if (!plain && sm->shared->branch_cycles > 1 && (*next)->id != following &&
-        !((sm->at_atomic | sm->at_barrier) & bit)) { /* released by their own events */
+        !((sm->at_atomic | sm->at_barrier | sm->at_copy) & bit)) { /* released by their own events */
         sm->branching |= bit;
         sm_due_later(sm, bit, now + sm->shared->branch_cycles);
         may_be_held = true;
@@ -289,9 +291,16 @@ static NEVER_INLINE void issue_tensor(struct sm *sm, unsigned warp, const struct
 /* Barriers, fences and exits. Returns whether the warp has ended. */
 static NEVER_INLINE bool issue_control(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
     switch (instr->op) {
-    case OP_barrier: cta_barrier(sm, warp, instr, now); return false;
+    case OP_barrier:
+        if (UNLIKELY(instr->flags & INSTR_ASYNC))
+            copy_barrier(sm, warp, instr, now);
+        else
+            cta_barrier(sm, warp, instr, now);
+        return false;
     case OP_fence:
-        if (sm->outstanding[warp] || sm->stores[warp] || sm->loads_at[warp] > now) {
+        if (UNLIKELY(instr->flags & INSTR_ASYNC)) {
+            copy_wait(sm, warp, instr, now);
+        } else if (sm->outstanding[warp] || sm->stores[warp] || sm->loads_at[warp] > now) {
             sm->at_fence |= UINT64_C(1) << warp;
             cta_warp_check(sm, warp, now);
         }

@@ -3,7 +3,7 @@
  * An instruction is coalesced into accesses when it issues; they are sent one per cycle once its operands have been
  * read. An access with a reservation failure is replayed every cycle and blocks all later ones: the memory pipeline
  * stall of GPGPU-Sim. A load completes when all of its accesses have data. Stores are acknowledged, and a warp does not
- * end before that.
+ * end before that. Asynchronous copies pass the unit like loads, bulk copies on their way to the bulk copy unit (copy.c).
  */
 #include "sm/sm_state.h"
 
@@ -120,7 +120,7 @@ static inline void accept_beyond(struct sm *sm, struct lsu_entry *entry, unsigne
     entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
     entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
     sm->stats.accesses += entry->count;
-    if (entry->load != LOAD_NONE) {
+    if (LIKELY(!(instr->flags & INSTR_ASYNC)) && entry->load != LOAD_NONE) {
         sm->stats.loads++;
         sm->loading |= UINT64_C(1) << warp;
         sm->beyond[warp]++;
@@ -134,7 +134,9 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
     sm->lsu_room--;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->space = instr->space;
-    entry->load = wants_data(sm, instr) ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
+    entry->copy = COPY_NONE;
+    bool data = wants_data(sm, instr) || (instr->flags & INSTR_ASYNC);
+    entry->load = data ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
     if (instr->space == SPACE_SHARED) {
         entry->count = 0;
         entry->remote = instr->flags & INSTR_CLUSTER;
@@ -144,6 +146,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
         if (UNLIKELY(instr->op == OP_atomic)) accept_atomic(sm, entry, false);
     } else {
         accept_beyond(sm, entry, warp, instr);
+        if (UNLIKELY(instr->flags & INSTR_ASYNC)) copy_accept(sm, entry, warp, instr, now);
     }
     sm->outstanding[warp]++;
     if (sm->lsu_next_at == NEVER) schedule(sm, false, now);
@@ -189,11 +192,12 @@ static ALWAYS_INLINE void retire(struct sm *sm, struct lsu_entry *entry, bool be
     sm->lsu_head++;
     sm->lsu_room++;
     sm->engine->progress++;
-    if (entry->load != LOAD_NONE) {
+    if (LIKELY(!entry->copy) && entry->load != LOAD_NONE) {
         load_progress(sm, entry->load, beyond, now);
         return;
     }
     sm->outstanding[entry->request.warp]--;
+    if (UNLIKELY(entry->copy == COPY_LANES || entry->copy == COPY_ARRIVE)) copy_retire(sm, entry, now);
     cta_warp_check(sm, entry->request.warp, now);
 }
 
@@ -252,7 +256,7 @@ static void note_failure(struct sm *sm, const struct lsu_entry *entry, enum l1_o
 }
 
 static bool may_look_ahead(const struct sm *sm, const struct lsu_entry *entry, uint64_t now) {
-    return sm->engine->ahead_until > now + 1 && sm->l1->ops->hits && !entry->small_cache;
+    return sm->engine->ahead_until > now + 1 && sm->l1->ops->hits && !entry->small_cache && !sm->copying;
 }
 
 /* Makes the accesses that follow a hit in the same cycle, as long as they hit, too: each takes a cycle, in which nothing
@@ -297,6 +301,12 @@ void lsu_tick(struct sm *sm, uint64_t now) {
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
     if (entry->space == SPACE_SHARED) {
         access_shared(sm, entry, now);
+    } else if (UNLIKELY(entry->copy > COPY_ARRIVE)) {
+        if (!bulk_accept(sm, entry, now)) {
+            engine_wake_near(sm->engine, sm->waker, now + 1);
+            return;
+        }
+        retire_beyond(sm, entry, now);
     } else {
         /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
         if (LIKELY(entry->count) && !access_next(sm, entry, now)) return;
@@ -316,7 +326,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
  * only become such a miss. */
 enum l1_outcome lsu_foresee(struct sm *sm) {
     struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
-    if (!sm->l1->ops->foresee || sm->unsent || entry->small_cache || !entry->count) return 0;
+    if (!sm->l1->ops->foresee || sm->unsent || sm->copying || entry->small_cache || !entry->count) return 0;
     return sm->l1->ops->foresee(sm->l1, sm->index, next_request(sm, entry));
 }
 
@@ -348,6 +358,7 @@ void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
         sm->stores[index]--;
         cta_warp_check(sm, index, now);
         break;
+    case TOKEN_COPY: copy_complete(sm, (uint16_t)index, now); break;
     case TOKEN_INSTRUCTION: readonly_done(sm, &sm->instruction_cache, index, now); break;
     case TOKEN_CONSTANT: readonly_done(sm, &sm->constant_cache, index, now); break;
     case TOKEN_READ_ONLY: readonly_done(sm, &sm->read_only_cache, index, now); break;

@@ -53,6 +53,8 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .branch_cycles = (unsigned)values->branch_cycles,
         .shared_latency_cycles = (unsigned)values->shared_latency_cycles,
         .cluster_shared_cycles = (unsigned)values->cluster_shared_cycles,
+        .bulk_cycles = (unsigned)values->bulk_cycles,
+        .bulk_interval = (unsigned)values->bulk_interval,
         .l1_latency_cycles = (unsigned)l1->latency_cycles + l1_probe_cycles(config),
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .line_bytes = (uint64_t)gpu->line_bytes,
@@ -146,7 +148,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     }
     sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
     sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);
-    sm->lsu_next_at = NEVER;
+    sm->lsu_next_at = sm->bulk_next_at = NEVER;
     sm->lsu_room = shared->lsu_queue;
     sm->load = mem_alloc(shared->loads_in_flight, sizeof *sm->load);
     for (unsigned i = 0; i < shared->loads_in_flight; i++)
@@ -167,6 +169,7 @@ void sm_destroy(struct sm *sm) {
     readonly_release(&sm->instruction_cache);
     readonly_release(&sm->constant_cache);
     readonly_release(&sm->read_only_cache);
+    copies_destroy(sm->copies);
     free(sm->lsu);
     free(sm->load);
     free(sm->stream);
@@ -194,7 +197,8 @@ void sm_freeze(struct sm *sm, uint64_t now) {
 void sm_halt(struct sm *sm) { sm->no_issue |= HALTED; }
 
 static inline enum sm_stall stall_cause(const struct sm *sm) {
-    if (LIKELY(!sm->ready && (sm->wait_memory | sm->at_atomic) && !(sm->no_issue & STOPPED))) return STALL_memory;
+    if (LIKELY(!sm->ready && (sm->wait_memory | sm->at_atomic | sm->at_copy) && !(sm->no_issue & STOPPED)))
+        return STALL_memory;
     if (!sm->resident) return STALL_idle;
     if (sm->no_issue & STOPPED) return STALL_reconfiguration;
     if (sm->ready) {
@@ -317,6 +321,7 @@ static void sm_tick(void *self, uint64_t now) {
     if (!l1_idle(sm->gate, now)) tick_l1(sm, now);
     if (UNLIKELY(sm->unsent | sm->unfetched)) retry(sm, now);
     if (sm->lsu_next_at <= now) lsu_tick(sm, now);
+    if (UNLIKELY(sm->bulk_next_at <= now)) bulk_tick(sm, now);
     issue_stage(sm, now);
     if (UNLIKELY(sm->foresees)) foresee(sm, now);
 }
@@ -343,7 +348,7 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
             "%d at a barrier, %d at a fence, %d exited; "
             "load/store unit: %u instructions, %u loads outstanding; L1: %s\n",
             sm->index, sm->ctas, __builtin_popcountll(sm->resident), __builtin_popcountll(sm->ready),
-            __builtin_popcountll(sm->wait_memory | sm->at_atomic), __builtin_popcountll(sm->wait_alu),
+            __builtin_popcountll(sm->wait_memory | sm->at_atomic | sm->at_copy), __builtin_popcountll(sm->wait_alu),
             __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier),
             __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head,
             sm->loads_used, failure[sm->failure ? sm->failure - L1_ACCEPTED : 0]);
@@ -360,5 +365,6 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
                 fprintf(out, "  barrier %u of CTA %llu: %u of %u warps have arrived\n", id,
                         (unsigned long long)sm->cta[slot].index, sm->cta[slot].barrier[id].arrived, expected);
         }
+    copies_explain(sm, out);
     sm->l1->ops->explain(sm->l1, sm->index, out);
 }

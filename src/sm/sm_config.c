@@ -81,6 +81,8 @@ static const struct param params[] = {
        "latency of shared memory of another CTA of the cluster, without bank conflicts"),
     SM(lsu_queue, 2, 1, 64, "instructions", "load/store unit queue, including the instruction in execution"),
     SM(loads_in_flight, 512, 1, 4096, "instructions", "maximum outstanding load instructions per SM"),
+    SM(bulk_cycles, 106, 0, 1000, "cycles", "from the load/store unit to the first request of a bulk copy"),
+    SM(bulk_interval, 1, 1, 64, "cycles", "between the requests of a bulk copy"),
     P_CHOICE(struct sm_config, coalescing, coalescing_family, "segment", "coalescing rule"),
     P_CHOICE(struct sm_config, atomics, atomics_family, "sector",
              "accesses of an atomic with several lanes on one word"),

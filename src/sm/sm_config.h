@@ -21,6 +21,7 @@ struct sm_config {
     int64_t shared_latency_cycles;
     int64_t cluster_shared_cycles;
     int64_t lsu_queue, loads_in_flight;
+    int64_t bulk_cycles, bulk_interval;
     const struct policy *coalescing;
     const struct policy *atomics;
     bool atomics_hold;

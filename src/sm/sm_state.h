@@ -31,6 +31,7 @@ struct sm_shared {
     unsigned schedulers, warps, lsu_queue, loads_in_flight;
     unsigned operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
     unsigned shared_latency_cycles, cluster_shared_cycles, l1_latency_cycles;
+    unsigned bulk_cycles, bulk_interval;
     unsigned line_log2, instruction_log2;
     uint64_t line_bytes;
     unsigned instruction_line_log2;                     /* instructions per line */
@@ -80,7 +81,13 @@ enum { LOAD_NONE = 0xFFFF };
 #define TOKEN_INSTRUCTION (UINT32_C(2) << 28) /* low bits: MSHR of the cache, as in the next two */
 #define TOKEN_CONSTANT    (UINT32_C(3) << 28)
 #define TOKEN_READ_ONLY   (UINT32_C(4) << 28)
+#define TOKEN_COPY        (UINT32_C(5) << 28) /* low bits: load */
 #define TOKEN_KIND        (UINT32_C(15) << 28)
+
+/* What an entry of the load/store unit copies asynchronously: lanes to shared memory, nothing (it only arrives on an
+ * mbarrier), or a range of bytes to shared or to global memory. */
+enum copy_kind { COPY_NONE, COPY_LANES, COPY_ARRIVE, COPY_BULK, COPY_STORE };
+struct copies;
 
 /* A memory instruction in the load/store unit. */
 struct lsu_entry {
@@ -89,6 +96,7 @@ struct lsu_entry {
     uint16_t done, count;
     uint8_t space;
     bool remote;               /* shared memory of another CTA of the cluster */
+    uint8_t copy;              /* enum copy_kind */
     bool small_cache;          /* uses the constant or the read-only cache */
     struct l1_request request; /* template of each access, without address and sectors */
     uint64_t access[COALESCING_MAX];
@@ -135,6 +143,7 @@ struct sm {
     uint64_t paused;                 /* at a barrier at which the stream pauses: the window is empty */
     uint64_t cluster_passed;         /* the phase of their arrival at the cluster's barrier has ended */
     uint64_t at_atomic;              /* held by an atomic that has not completed */
+    uint64_t at_copy;                /* waits for asynchronous copies */
     uint64_t fetching;               /* instruction fetch pending */
     uint64_t unfetched;              /* fetch rejected by the instruction cache, to be retried */
     uint64_t resident;               /* launched and not ended */
@@ -143,6 +152,8 @@ struct sm {
     uint64_t units_free_at;          /* the maximum over the units */
     uint64_t unit_idle_at[UNIT_MEM]; /* when all pipelines of the unit are free */
     uint64_t lsu_next_at;            /* when the load/store unit sends its next access; NEVER if it is empty */
+    uint64_t bulk_next_at;           /* the same for the bulk copy unit */
+    uint32_t copying;                /* asynchronous copies in flight */
     enum l1_outcome failure;         /* reservation failure of the load/store unit in the last tick; 0: none */
     uint32_t failed_changes;         /* gate->changes at the reservation failure */
     bool foresees;                   /* the unit's next access probably fails: see sm_foresee() */
@@ -175,6 +186,7 @@ struct sm {
     uint32_t beyond[SM_WARPS];                 /* loads from memory outside the SM without data */
     uint32_t outstanding[SM_WARPS];            /* loads without data, and stores in the load/store unit */
     uint32_t stores[SM_WARPS];                 /* store accesses not acknowledged */
+    uint32_t copies_of[SM_WARPS];              /* asynchronous copies in flight */
     uint32_t fetched_line[SM_WARPS];           /* last instruction line used, or LINE_NONE */
     uint8_t cta_of[SM_WARPS];
     uint8_t unit_of[SM_WARPS];      /* pipeline of the next instruction */
@@ -199,6 +211,7 @@ struct sm {
     uint16_t load_free;
     unsigned loads_used;
 
+    struct copies *copies; /* NULL until the first asynchronous copy */
     struct readonly_cache instruction_cache, constant_cache, read_only_cache;
     uint32_t unsent; /* their misses that have not been sent */
 
@@ -243,6 +256,24 @@ void lsu_tick(struct sm *sm, uint64_t now);
 /* The reservation failure of the access in the next cycle, if there will be one; else 0. */
 enum l1_outcome lsu_foresee(struct sm *sm);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
+
+/* copy.c */
+NEVER_INLINE void copies_destroy(struct copies *copies);
+/* A CTA begins in the slot; sm->copies is not NULL. */
+NEVER_INLINE void copies_launch(struct sm *sm, unsigned slot);
+/* A wait for copies, and an operation on an mbarrier: records of OP_fence and OP_barrier with INSTR_ASYNC. */
+NEVER_INLINE void copy_wait(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
+NEVER_INLINE void copy_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
+/* An entry of the load/store unit is a copy; it has left the unit; one of its accesses has completed. */
+NEVER_INLINE void copy_accept(struct sm *sm, struct lsu_entry *entry, unsigned warp, const struct instr *instr,
+                              uint64_t now);
+NEVER_INLINE void copy_retire(struct sm *sm, const struct lsu_entry *entry, uint64_t now);
+NEVER_INLINE void copy_complete(struct sm *sm, uint16_t index, uint64_t now);
+/* The bulk copy unit: false if its queue is full. */
+NEVER_INLINE bool bulk_accept(struct sm *sm, const struct lsu_entry *entry, uint64_t now);
+/* Precondition: sm->bulk_next_at <= now. */
+NEVER_INLINE void bulk_tick(struct sm *sm, uint64_t now);
+void copies_explain(const struct sm *sm, FILE *out);
 
 /* cta.c */
 NEVER_INLINE void cta_launch(struct sm *sm, uint64_t index, uint64_t now);

@@ -30,7 +30,7 @@ struct pack_context {
 enum {
     PACK_VARINT_BYTES = 10,
     PACK_FIELDS = 20,       /* bytes of a record from `op` to `count` */
-    PACK_ACCESS_FIELDS = 8, /* of these, up to `spare` */
+    PACK_ACCESS_FIELDS = 8, /* of these, up to `updates` */
     /* Upper bound on the size of a record, and a word written too far. */
     PACK_RECORD_BYTES = 1 + 2 * 5 + 3 + PACK_FIELDS + 3 + STREAM_TOUCHES * (PACK_VARINT_BYTES + 1) + 8,
 };

@@ -18,7 +18,8 @@
 #include "base/error.h"
 #include "stream/progress.h"
 
-enum { RECORDING_VERSION = 3 };
+/* The version written, and the oldest one read. 4: asynchronous copies and mbarriers. */
+enum { RECORDING_VERSION = 4, RECORDING_OLDEST = 3 };
 
 /* Summary of a recording and of each kernel. */
 struct recording_kernel {

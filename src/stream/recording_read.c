@@ -129,10 +129,11 @@ static bool read_contents(struct recording *r, struct error *err) {
     if (file_read_at(r->file, head, sizeof head, 0) != sizeof head ||
         memcmp(head, RECORDING_HEAD, sizeof head - 1) != 0)
         return error_set(err, "%s: not a stream recorded by `sluice record`", r->path);
-    if (head[sizeof head - 1] != RECORDING_VERSION)
-        return error_set(
-            err, "%s: recording version %u is not supported (expected %d); record it again, or use the matching sluice",
-            r->path, head[sizeof head - 1], RECORDING_VERSION);
+    if (head[sizeof head - 1] < RECORDING_OLDEST || head[sizeof head - 1] > RECORDING_VERSION)
+        return error_set(err,
+                         "%s: recording version %u is not supported (expected %d to %d); record it again, or use the "
+                         "matching sluice",
+                         r->path, head[sizeof head - 1], RECORDING_OLDEST, RECORDING_VERSION);
     struct frame contents;
     if (r->info.file_bytes < sizeof head + sizeof foot ||
         file_read_at(r->file, foot, sizeof foot, r->info.file_bytes - sizeof foot) != sizeof foot ||
@@ -199,6 +200,8 @@ static bool record_is_valid(const struct instr *record, const struct kernel *ker
     if (record->op == OP_tensor)
         return kernel->tensor && record->space < TENSOR_COUNT && record->count <= most[record->space];
     if (!instr_is_memory(record)) return true;
+    bool copies = record->op == OP_load || (record->op == OP_store && (record->flags & INSTR_BULK));
+    if ((record->flags & INSTR_ASYNC) && (!copies || record->space != SPACE_GLOBAL || record->dst[0])) return false;
     return record->space <= SPACE_CONST && record->cache <= CACHE_VOLATILE && record->bytes_log2 < 8 &&
            (kernel->atomics || record->op != OP_atomic || record->space == SPACE_SHARED);
 }

@@ -92,7 +92,21 @@ enum instr_flags {
     INSTR_PARTIAL = 4,     /* a store that leaves bytes of some touched sector unwritten */
     INSTR_ARRIVE = 8,      /* barrier arrive without wait */
     INSTR_CLUSTER = 16,    /* a barrier of the cluster; shared memory of another CTA of the cluster */
+    INSTR_ASYNC = 32,      /* an asynchronous copy, a wait for copies, or an operation on an mbarrier: see below */
+    INSTR_BULK = 64,       /* async: of the bulk copy unit */
+    INSTR_SOURCE = 128,    /* a wait: only until the sources of the copies have been read */
 };
+
+/* Asynchronous records name what they wait for, so that timing needs neither the groups of the program nor its polls:
+ *   OP_load     a copy from global to shared memory. `conflicts`: bank passes of the write. With INSTR_BULK `barrier` is
+ *               the mbarrier that it completes on. With INSTR_ARRIVE it has no touches: it arrives on `barrier` when all
+ *               earlier copies of the warp, other than bulk copies, are complete.
+ *   OP_store    a bulk copy from shared to global memory.
+ *   OP_fence    waits until all but the latest `count` copies of the warp are complete: loads without INSTR_BULK, those
+ *               with INSTR_ARRIVE included, or with INSTR_BULK stores.
+ *   OP_barrier  an mbarrier of the CTA, `barrier`, which counts updates: each record with INSTR_ARRIVE, when it issues,
+ *               and each OP_load that names it, when it is complete. Without INSTR_ARRIVE the record waits for update
+ *               number instr_updates(), counted from 1, modulo 2^24. */
 
 enum {
     STREAM_REGISTERS = 256, /* registers of the scoreboard; front ends number theirs from 1 */
@@ -111,19 +125,20 @@ static inline uint64_t touch_address(uint64_t touch) { return touch & ~(uint64_t
 static inline uint8_t touch_sectors(uint64_t touch) { return (uint8_t)touch; }
 
 struct instr {
-    uint32_t id;        /* the static instruction: its position in the program */
-    uint32_t active;    /* active lanes */
-    uint8_t op;         /* enum op_class */
-    uint8_t space;      /* enum memory_space; tensor: enum tensor_format */
-    uint8_t cache;      /* enum cache_operator */
-    uint8_t flags;      /* enum instr_flags */
-    uint8_t bytes_log2; /* of one lane's access */
-    uint8_t conflicts;  /* shared memory: bank passes; atomics: most lanes on one word; at least 1 */
-    uint8_t barrier;    /* id of the barrier */
-    uint8_t spare;
+    uint32_t id;             /* the static instruction: its position in the program */
+    uint32_t active;         /* active lanes */
+    uint8_t op;              /* enum op_class */
+    uint8_t space;           /* enum memory_space; tensor: enum tensor_format */
+    uint8_t cache;           /* enum cache_operator */
+    uint8_t flags;           /* enum instr_flags */
+    uint8_t bytes_log2;      /* of one lane's access */
+    uint8_t conflicts;       /* shared memory: bank passes; atomics: most lanes on one word; at least 1 */
+    uint8_t barrier;         /* id of the barrier */
+    uint8_t updates;         /* a wait for an mbarrier: bits 16 to 23 of the number of updates */
     uint8_t dst[INSTR_DSTS]; /* registers written, 0 = none */
     uint8_t src[INSTR_SRCS]; /* registers read, 0 = none */
-    uint16_t count;   /* memory: touched blocks; barrier: warps to wait for, 0 = the whole CTA; tensor: multiply-adds */
+    uint16_t count;   /* memory: touched blocks; barrier: warps to wait for, 0 = the whole CTA; tensor: multiply-adds;
+                       * async: above */
     uint32_t touches; /* memory: index of the first touched block in the warp's buffer */
 };
 
@@ -131,6 +146,15 @@ _Static_assert(sizeof(struct instr) == 32, "two records to a host cache line");
 
 static inline bool instr_is_memory(const struct instr *instr) {
     return instr->op == OP_load || instr->op == OP_store || instr->op == OP_atomic;
+}
+
+enum { UPDATES_BITS = 24 };
+static inline void instr_set_updates(struct instr *instr, uint32_t updates) {
+    instr->count = (uint16_t)updates;
+    instr->updates = (uint8_t)(updates >> 16);
+}
+static inline uint32_t instr_updates(const struct instr *instr) {
+    return (uint32_t)instr->updates << 16 | instr->count;
 }
 
 /* Whether a program has an atomic on memory that CTAs share or may share. */

@@ -36,16 +36,43 @@ static struct step scattered(uint64_t *random, bool load, uint8_t reg) {
     return step;
 }
 
+/* Turns some of a warp's steps into asynchronous copies and waits for them. Its mbarrier has its number; the warp waits
+ * for updates that it has issued. */
+static struct step made_async(uint64_t *random, struct step step, uint8_t warp, uint32_t *updates) {
+    uint64_t kind = random_below(random, 12), line = random_below(random, 32) * 256;
+    switch (kind) {
+    case 0:
+    case 1: return copies_wait((uint16_t)random_below(random, 4), 0);
+    case 2:
+        return copies_wait((uint16_t)random_below(random, 2), (uint8_t)(INSTR_BULK | (line % 512 ? INSTR_SOURCE : 0)));
+    case 3: ++*updates; return copies_arrive(warp);
+    case 4: ++*updates; return bulk_load(line, (unsigned)(1 + random_below(random, 20)), warp);
+    case 5: return bulk_store(line, (unsigned)(1 + random_below(random, 20)));
+    case 6: ++*updates; return mbarrier_arrive(warp);
+    case 7: return *updates ? mbarrier_wait(warp, *updates - (uint32_t)random_below(random, 2)) : step;
+    default:
+        if (step.instr.op != OP_load || kind < 9) return step;
+        step.instr.dst[0] = 0;
+        step.instr.flags = INSTR_ASYNC;
+        step.instr.conflicts = (uint8_t)(1 + random_below(random, 6));
+        return step;
+    }
+}
+
+static bool asynchronous; /* the warps also copy */
+
 static void run(struct record *record, const char *const *settings, uint64_t seed, uint64_t interval, bool polled) {
     static struct step steps[WARPS][STEPS];
     struct script_source source = {0};
     uint64_t random = seed;
     for (unsigned warp = 0; warp < WARPS; warp++) {
+        uint32_t updates = 0;
         for (unsigned i = 0; i < STEPS; i++) {
             uint64_t kind = random_below(&random, 8);
             uint8_t reg = (uint8_t)(1 + random_below(&random, 6));
             steps[warp][i] = kind < 2 ? alu(OP_other, reg, (uint8_t)(1 + random_below(&random, 6)))
                                       : scattered(&random, kind < 7, reg);
+            if (asynchronous) steps[warp][i] = made_async(&random, steps[warp][i], (uint8_t)warp, &updates);
         }
         if (warp == 0)
             source = script_make(2, WARPS, SCRIPT(steps[0]));
@@ -101,4 +128,11 @@ TEST("accesses made ahead of time are those of a polled SM, with other replaceme
 TEST("observed accesses are made in their own cycles") {
     compare(SETTINGS("l1.size_kb=4", "l1.observe_reuse=reads"), 6, true);
     compare(SETTINGS("l1.size_kb=4", "l1.insertion=pdp"), 6, false);
+}
+TEST("asynchronous copies take the same cycles in an SM that sleeps and in a polled one") {
+    asynchronous = true;
+    compare(SETTINGS("l1.size_kb=4"), 20, false);
+    compare(SETTINGS("l1.size_kb=1", "l1.ways=2", "l1.mshrs=4", "l1.miss_queue=1", "sm.bulk_interval=3"), 20, false);
+    compare(SETTINGS("l1.size_kb=2", "sm.lsu_queue=8", "l1.latency_cycles=30", "sm.loads_in_flight=8"), 20, false);
+    asynchronous = false;
 }

@@ -236,4 +236,60 @@ static inline struct step barrier_arrive(uint8_t id, uint16_t warps) {
 }
 static inline struct step fence(void) { return step_of(OP_fence, 0, 0, 0); }
 
+/* A copy of a line to shared memory in `passes` over the banks; one that bypasses the L1. */
+static inline struct step copy_line(uint64_t address, uint8_t passes) {
+    struct step step = load_line(0, address);
+    step.instr.flags = INSTR_ASYNC;
+    step.instr.conflicts = passes;
+    return step;
+}
+static inline struct step copy_past_l1(uint64_t address, uint8_t passes) {
+    struct step step = copy_line(address, passes);
+    step.instr.cache = CACHE_GLOBAL;
+    return step;
+}
+/* Arrives on an mbarrier when the warp's earlier copies are complete. */
+static inline struct step copies_arrive(uint8_t id) {
+    struct step step = copy_line(0, 1);
+    step.instr.flags |= INSTR_ARRIVE;
+    step.instr.count = 0;
+    step.instr.barrier = id;
+    return step;
+}
+/* Waits for all but the latest `latest` copies; for bulk stores with INSTR_BULK, or their sources with INSTR_SOURCE. */
+static inline struct step copies_wait(uint16_t latest, uint8_t flags) {
+    struct step step = fence();
+    step.instr.flags = INSTR_ASYNC | flags;
+    step.instr.count = latest;
+    return step;
+}
+/* A bulk copy of up to 64 lines: to shared memory, where it completes on an mbarrier, or to global memory. */
+static inline struct step bulk_of(enum op_class op, uint64_t address, unsigned lines, uint8_t id) {
+    struct step step = memory_step(op, SPACE_GLOBAL, 0, address, 0xFF);
+    step.instr.flags = INSTR_ASYNC | INSTR_BULK;
+    step.instr.cache = op == OP_load ? CACHE_GLOBAL : CACHE_DEFAULT;
+    step.instr.barrier = id;
+    step.instr.count = (uint16_t)((lines + 1) / 2);
+    for (unsigned i = 0; i < step.instr.count; i++)
+        step.touch[i] = touch_make(address + i * UINT64_C(256), 2 * i + 1 < lines ? 0xFF : 0x0F);
+    return step;
+}
+static inline struct step bulk_load(uint64_t address, unsigned lines, uint8_t id) {
+    return bulk_of(OP_load, address, lines, id);
+}
+static inline struct step bulk_store(uint64_t address, unsigned lines) { return bulk_of(OP_store, address, lines, 0); }
+static inline struct step mbarrier_arrive(uint8_t id) {
+    struct step step = step_of(OP_barrier, 0, 0, 0);
+    step.instr.flags = INSTR_ASYNC | INSTR_ARRIVE;
+    step.instr.barrier = id;
+    return step;
+}
+static inline struct step mbarrier_wait(uint8_t id, uint32_t updates) {
+    struct step step = step_of(OP_barrier, 0, 0, 0);
+    step.instr.flags = INSTR_ASYNC;
+    step.instr.barrier = id;
+    instr_set_updates(&step.instr, updates);
+    return step;
+}
+
 #endif

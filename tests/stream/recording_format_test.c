@@ -19,6 +19,7 @@ struct flaw {
     int more_warps; /* CTAs in the grid that have no chunks */
     int threads;    /* added to those of a CTA */
     int kernels;
+    struct instr record; /* in place of the first, if it is a memory record */
     bool no_exit, other_op, no_chunk, jump_out, cut_record, other_foot;
     unsigned uses;   /* added to what the kernel uses: atomics */
     unsigned tensor; /* if not 0, the addition is a tensor instruction of so many multiply-adds ... */
@@ -78,6 +79,7 @@ static void kernel(struct text *to, const struct flaw *flaw) {
 static struct text recording_of(const struct flaw *flaw) {
     struct text file = {0}, chunk = {0}, directory = {0}, contents = {0};
     struct instr records[2] = {{.id = 0, .op = OP_int_add, .conflicts = 1}, {.id = 1, .op = OP_exit, .conflicts = 1}};
+    if (instr_is_memory(&flaw->record)) records[0] = flaw->record;
     if (flaw->other_op) records[0].op = OP_COUNT;
     if (flaw->tensor) {
         records[0].op = OP_tensor;
@@ -257,14 +259,20 @@ TEST("a recording whose parts contradict each other is rejected with the reason"
         {{.tensor = 4096}, "a record is invalid"}, /* the kernel has no tensor instructions */
         {{.tensor = 4097, .uses = 2}, "a record is invalid"},
         {{.tensor = 1, .format = TENSOR_COUNT, .uses = 2}, "a record is invalid"},
+        {{.record = {.op = OP_atomic, .flags = INSTR_ASYNC}}, "a record is invalid"},
+        {{.record = {.op = OP_store, .flags = INSTR_ASYNC}}, "a record is invalid"},
+        {{.record = {.op = OP_load, .flags = INSTR_ASYNC, .space = SPACE_SHARED}}, "a record is invalid"},
+        {{.record = {.op = OP_load, .flags = INSTR_ASYNC, .dst = {1}}}, "a record is invalid"},
         {{.jump_out = true, .no_exit = true}, "a record is invalid"},
         {{.cut_record = true}, "a record is invalid"},
         {{.foot_size = 4096}, "the contents lie beyond the end of the file"},
         {{.other_foot = true}, "the recording is truncated here"},
-        {{.version = RECORDING_VERSION - 1}, "is not supported (expected"},
+        {{.version = RECORDING_OLDEST - 1}, "is not supported (expected"},
         {{.version = RECORDING_VERSION + 1}, "is not supported (expected"},
     };
     CHECK_EQ((const char *)error_of(&(struct flaw){0}).text, "");
+    CHECK_EQ((const char *)error_of(&(struct flaw){.version = RECORDING_OLDEST}).text, "");
+    CHECK_EQ((const char *)error_of(&(struct flaw){.record = {.op = OP_load, .flags = INSTR_ASYNC}}).text, "");
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct error err = error_of(&cases[i].flaw);
         if (!CHECK_TEXT(err.text, cases[i].why)) printf("      case %zu\n", i);
