@@ -54,6 +54,16 @@ void access_addresses(const struct warp_state *w, const struct op *op, uint32_t 
     inactive_fill(mask, address);
 }
 
+void copy_addresses(const struct warp_state *w, const struct op *op, unsigned i, uint32_t mask,
+                    uint64_t address[WARP_LANES]) {
+    struct op_address at;
+    memcpy(&at, w->frame->code->function->element_list + op->elements + i * ADDRESS_WORDS, sizeof at);
+    row_read(w, at.place, at.bytes, address);
+    uint64_t offset = (uint64_t)(int64_t)at.offset, all = at.bytes == 4 ? UINT32_MAX : UINT64_MAX;
+    for (unsigned lane = 0; lane < WARP_LANES; lane++) address[lane] = (address[lane] + offset) & all;
+    if (mask != UINT32_MAX) inactive_fill(mask, address);
+}
+
 enum ptx_space space_resolve(enum ptx_space space, uint64_t *address) {
     if (space != PTX_SPACE_GENERIC) return space;
     enum ptx_space found = PTX_SPACE_GLOBAL;

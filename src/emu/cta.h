@@ -37,7 +37,8 @@ enum step_kind {
     STEP_LOOP, /* a branch to the beginning of a loop that may poll memory */
     STEP_MEET, /* waits for the other lanes of a mask (independent thread scheduling) */
     STEP_YIELD,
-    STEP_END, /* after the last operation: an implicit return */
+    STEP_ASYNC, /* a copy, a wait for copies, or an operation on an mbarrier: it records itself */
+    STEP_END,   /* after the last operation: an implicit return */
 };
 
 struct step {
@@ -89,6 +90,11 @@ enum warp_status {
     WARP_ENDED,
 };
 
+/* How a warp goes on after an operation of STEP_ASYNC: at once, in the next round, or there with the same operation. */
+enum warp_pause { PAUSE_NONE, PAUSE_YIELD, PAUSE_REPEAT };
+struct warp_copies;
+struct mbarriers;
+
 struct warp_state {
     struct warp warp; /* first member: operations see only this */
     struct run *run;
@@ -123,6 +129,9 @@ struct warp_state {
     const struct op *waits_at; /* at a barrier: the operation and the arriving lanes */
     uint32_t waits_mask, waits_barrier;
     uint32_t cluster_arrived, cluster_passed; /* lanes that arrived at the cluster's barrier; whose phase has ended */
+    enum warp_pause pause;
+    uint32_t suspended;         /* rounds for which a try_wait has been suspended */
+    struct warp_copies *copies; /* NULL until the first copy */
     struct access_note note;
     bool textured;     /* the running operation is one of textures or surfaces ... */
     uint32_t recorded; /* ... and these lanes are in earlier records of it (touch_texels) */
@@ -144,6 +153,7 @@ struct cta {
     uint8_t *shared;
     uint8_t *specials; /* blocks of fixed special registers of the warps */
     struct cta_barrier barriers[CTA_BARRIERS];
+    struct mbarriers *mbarriers; /* NULL until the first one */
     struct warp_state *warps;
 };
 
@@ -237,6 +247,9 @@ void local_copy(struct warp_state *w, unsigned lane, uint32_t address, void *dat
 /* Addresses of an operation's lanes. Lanes not in `mask` get the address of the lowest one that is, and those above the
  * highest one its address, so that lanes without gaps ascend if the active ones do. */
 void access_addresses(const struct warp_state *w, const struct op *op, uint32_t mask, uint64_t address[WARP_LANES]);
+/* The same for address `i` of an asynchronous copy. */
+void copy_addresses(const struct warp_state *w, const struct op *op, unsigned i, uint32_t mask,
+                    uint64_t address[WARP_LANES]);
 void access_fault(struct warp_state *w, const struct op *op, unsigned lane, enum ptx_space space, uint64_t address,
                   unsigned bytes, enum access_kind kind);
 op_handler *atomic_handler_find(const struct op *op);
@@ -258,6 +271,26 @@ void record_part(struct warp_state *w, const struct op *op, uint32_t lanes);
 /* Records an access to a matrix whose lines have `bytes` each, in ascending order. */
 void touch_note_lines(struct warp_state *w, enum ptx_space space, const uint64_t *line, unsigned count, unsigned bytes,
                       enum access_kind kind);
+/* Asynchronous copies (copy.c) and mbarriers (mbarrier.c). */
+op_handler *copy_handler_find(const struct op *op);
+op_handler *mbarrier_handler_find(const struct op *op);
+/* Performs the copies of the lanes that are older than copy `number` of the warp. */
+void copies_land(struct warp_state *w, uint32_t mask, uint32_t number);
+/* Performs one bulk copy from global to shared memory. */
+void bulk_land(struct warp_state *w, const struct op *op, unsigned lane, uint64_t to, uint64_t from, uint32_t bytes);
+/* The warp begins, ends, is released. */
+void copies_begin(struct warp_state *w);
+void copies_end(struct warp_state *w);
+void copies_release(struct warp_state *w);
+void mbarriers_begin(struct cta *cta);
+void mbarriers_release(struct cta *cta);
+/* Binds an asynchronous arrival of the lanes, or a bulk copy, to the initialised mbarrier at an address of shared memory;
+ * it takes effect when a thread tests the mbarrier. `pieces`: records of the copy. Returns the mbarrier's number in the
+ * CTA, negative after a fault. */
+int mbarrier_bind_arrival(struct warp_state *w, const struct op *op, uint32_t mask, uint64_t address, uint32_t number,
+                          bool count);
+int mbarrier_bind_copy(struct warp_state *w, const struct op *op, unsigned lane, uint64_t address, uint64_t to,
+                       uint64_t from, uint32_t bytes, uint32_t pieces);
 
 /* Checks lines that are loaded as read-only (promise.c); `record` describes the access. */
 void promise_note(struct warp_state *w, const struct op *op, const struct instr *record);
@@ -289,6 +322,10 @@ const struct op *warp_next(const struct warp_state *w, uint32_t *mask);
  * `last` strand, or an operation across lanes. */
 void warp_arrive(struct warp_state *w, const struct op *op, bool last);
 void warp_meet(struct warp_state *w, const struct op *op, const struct meeting *meeting);
+/* Records the access in `note` as one by the operation (warp.c). */
+void record_access(struct warp_state *w, const struct op *op, uint32_t mask);
+/* The static record of the operation, with these lanes. */
+struct instr record_of(const struct warp_state *w, const struct op *op, uint32_t mask);
 
 /* To be called when no warp has progressed for long. Ends the run with an error if none ever will (livelock.c);
  * otherwise warps may have executed some instructions. */

@@ -81,6 +81,16 @@ static enum step_kind step_kind(const struct op *op) {
         [OPERATION_cluster_arrive] = STEP_BARRIER,
         [OPERATION_cluster_wait] = STEP_BARRIER,
         [OPERATION_mapa] = STEP_ACCESS,
+        [OPERATION_copy] = STEP_ASYNC,
+        [OPERATION_copy_arrive] = STEP_ASYNC,
+        [OPERATION_bulk_load] = STEP_ASYNC,
+        [OPERATION_bulk_store] = STEP_ASYNC,
+        [OPERATION_copy_wait] = STEP_ASYNC,
+        [OPERATION_mbarrier_init] = STEP_ASYNC,
+        [OPERATION_mbarrier_inval] = STEP_ASYNC,
+        [OPERATION_mbarrier_arrive] = STEP_ASYNC,
+        [OPERATION_mbarrier_tx] = STEP_ASYNC,
+        [OPERATION_mbarrier_wait] = STEP_ASYNC,
     };
     return kinds[op->operation];
 }
@@ -88,6 +98,8 @@ static enum step_kind step_kind(const struct op *op) {
 static op_handler *handler_find(const struct op *op) {
     op_handler *handler = access_handler_find(op);
     if (!handler) handler = texture_handler_find(op);
+    if (!handler) handler = copy_handler_find(op);
+    if (!handler) handler = mbarrier_handler_find(op);
     if (!handler) handler = collective_handler_find(op);
     if (!handler) handler = matrix_handler_find(op);
     if (!handler) handler = cluster_handler_find(op);
@@ -114,7 +126,7 @@ static void link_function(const struct loaded_module *loaded, uint32_t index, st
         if (loaded->independent && step->kind == STEP_BRANCH && op->target <= i && may_poll(function, op->target, i))
             step->kind = STEP_LOOP;
         if (loaded->independent && step->kind == STEP_PLAIN && is_meeting(op)) step->kind = STEP_MEET;
-        if (step->kind > STEP_ACCESS && step->kind != STEP_MEET) continue;
+        if (step->kind > STEP_ACCESS && step->kind != STEP_MEET && step->kind != STEP_ASYNC) continue;
         step->handler = handler_find(op);
         if (step->handler) continue;
         struct error why = {0};

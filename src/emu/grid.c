@@ -138,6 +138,7 @@ static void cta_begin(struct cta *cta, struct run *run, uint64_t index) {
     cta->live = cta->ready = run->warps;
     cta->rounds = 0;
     memset(cta->barriers, 0, sizeof cta->barriers);
+    mbarriers_begin(cta);
     if (!cta->warps) {
         cta->warps = mem_alloc_lines(run->warps, sizeof *cta->warps);
         cta->shared = mem_alloc_lines(run->shared_bytes ? run->shared_bytes : 1, 1);
@@ -153,6 +154,7 @@ static void cta_release(struct cta *cta, uint32_t warps) {
     free(cta->warps);
     free(cta->shared);
     free(cta->specials);
+    mbarriers_release(cta);
 }
 
 static void window_widen(struct window *window, struct run *run, uint32_t count) {
@@ -173,7 +175,8 @@ static void window_widen(struct window *window, struct run *run, uint32_t count)
 static void cta_flush(struct cta *cta) {
     if (++cta->rounds < FLUSH_ROUNDS || (cta->rounds & (cta->rounds - 1))) return;
     for (uint32_t i = 0; i < cta->run->warps; i++)
-        if (cta->warps[i].status == WARP_WAITING && cta->warps[i].writer) trace_flush(cta->warps[i].writer);
+        if ((cta->warps[i].status == WARP_WAITING || cta->warps[i].suspended) && cta->warps[i].writer)
+            trace_flush(cta->warps[i].writer);
 }
 
 /* A parked warp continues if what it polls has changed, and at intervals. */

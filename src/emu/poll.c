@@ -96,7 +96,8 @@ unsigned poll_period(struct warp_state *w) {
 static bool watch_op(struct warp_state *w, const struct op *op, uint32_t mask, struct watched *items, uint32_t *count) {
     uint64_t address[WARP_LANES];
     if (op->operation == OPERATION_st) return true; /* to local memory, which is part of the state */
-    if (op->operation != OPERATION_ld && op->operation != OPERATION_atom && op->operation != OPERATION_red)
+    if (op->operation != OPERATION_ld && op->operation != OPERATION_atom && op->operation != OPERATION_red &&
+        op->operation != OPERATION_mbarrier_wait)
         return false;
     if (op->modifiers & MOD_FRAME) return true;
     access_addresses(w, op, mask, address);
@@ -128,11 +129,12 @@ bool poll_watch(struct warp_state *w, uint64_t period, struct watched **items, u
     w->writer = NULL;
     w->probed = true;
     for (uint64_t step = 0, end = good ? period : 0; step < end; step++) {
-        uint32_t mask;
+        uint32_t mask = 0;
         const struct op *op = warp_next(w, &mask);
         const struct step *steps = w->frame->code->steps;
-        if (op && mask && steps[op - w->frame->code->function->ops].kind == STEP_ACCESS)
-            good &= watch_op(w, op, mask, found, count);
+        enum step_kind kind = op ? steps[op - w->frame->code->function->ops].kind : STEP_END;
+        if (mask && (kind == STEP_ACCESS || kind == STEP_ASYNC)) good &= watch_op(w, op, mask, found, count);
+        good &= kind != STEP_ASYNC; /* copies that complete a phase are not in memory */
         warp_run(w, 1);
     }
     w->probed = false;

@@ -89,6 +89,8 @@ void warp_begin(struct warp_state *w, struct cta *cta, uint32_t index) {
     w->parked_rounds = 0;
     w->cluster_arrived = w->cluster_passed = 0;
     w->path_count = w->frame_count = 0;
+    w->suspended = 0;
+    copies_begin(w);
     w->writer = run->trace ? trace_open_writer(run->trace, cta->index, index) : NULL;
     specials_place(specials, cta);
     frame_push(w, run->kernel, NULL, w->live);
@@ -102,12 +104,14 @@ void warp_release(struct warp_state *w) {
     free(w->local);
     strands_free(w);
     poll_free(w);
+    copies_release(w);
 }
 
 /* Records */
 
-static struct instr record_of(const struct warp_state *w, uint32_t pc, uint32_t mask) {
-    struct instr record = w->frame->code->function->records[pc];
+struct instr record_of(const struct warp_state *w, const struct op *op, uint32_t mask) {
+    const struct program_function *function = w->frame->code->function;
+    struct instr record = function->records[op - function->ops];
     record.active = mask;
     return record;
 }
@@ -124,8 +128,8 @@ static NEVER_INLINE void record_texture(struct warp_state *w, struct instr *reco
     w->textured = false;
 }
 
-static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
-    struct instr record = record_of(w, pc, mask);
+void record_access(struct warp_state *w, const struct op *op, uint32_t mask) {
+    struct instr record = record_of(w, op, mask);
     if (UNLIKELY(w->textured)) record_texture(w, &record);
     bool memory = record.op == OP_load || record.op == OP_store || record.op == OP_atomic;
     if (memory && mask) {
@@ -135,16 +139,16 @@ static void record_access(struct warp_state *w, uint32_t pc, uint32_t mask) {
         record.count = w->note.count;
         if (record.space != SPACE_GLOBAL)
             record.flags &= (uint8_t)~INSTR_READ_ONLY; /* a generic address in another space */
-        if (w->run->loaded->promises) promise_note(w, &w->frame->code->function->ops[pc], &record);
+        if (w->run->loaded->promises) promise_note(w, op, &record);
         trace_put_access(w->writer, &record, w->note.touch);
         return;
     }
-    if (memory || (record.op == OP_tensor && !mask)) record.op = OP_other;
+    if (memory || !mask) record.op = OP_other;
     trace_put(w->writer, &record, w->note.touch);
 }
 
 void record_part(struct warp_state *w, const struct op *op, uint32_t lanes) {
-    struct instr record = record_of(w, (uint32_t)(op - w->frame->code->function->ops), lanes);
+    struct instr record = record_of(w, op, lanes);
     memset(record.dst, 0, sizeof record.dst);
     record.space = w->note.space;
     record.count = w->note.count;
@@ -220,6 +224,7 @@ static bool call_indirect(struct warp_state *w, const struct op *op, uint32_t pc
 
 static void strand_or_warp_ended(struct warp_state *w) {
     if (!w->strand_count) {
+        copies_end(w);
         barrier_warp_ended(w);
         return;
     }
@@ -230,7 +235,7 @@ static void strand_or_warp_ended(struct warp_state *w) {
 /* Executes an operation that is not a uniform step; false: the path was only split, and the operation repeats. */
 static bool control_step(struct warp_state *w, const struct op *op, enum step_kind kind, uint32_t pc, uint32_t mask,
                          uint32_t active) {
-    struct instr record = record_of(w, pc, mask);
+    struct instr record = record_of(w, op, mask);
     struct path *path = &w->paths[w->path_count - 1];
     path->pc = pc + 1;
     switch (kind) {
@@ -313,7 +318,7 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
         } else if (step->kind == STEP_ACCESS) {
             if (mask) step->handler(&w->warp, op, mask);
             if (UNLIKELY(w->run->failed)) goto left;
-            if (w->writer) record_access(w, pc, mask);
+            if (w->writer) record_access(w, op, mask);
             pc++;
             if (UNLIKELY(w->strand_count)) {
                 path->pc = pc;
@@ -324,6 +329,20 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
                     goto left;
                 }
             }
+        } else if (step->kind == STEP_ASYNC) {
+            w->pause = PAUSE_NONE;
+            if (mask)
+                step->handler(&w->warp, op, mask);
+            else if (w->writer)
+                record_access(w, op, mask);
+            if (UNLIKELY(w->run->failed)) goto left;
+            if (w->pause == PAUSE_REPEAT) {
+                path->pc = pc;
+                quantum = 0;
+                goto left;
+            }
+            pc++;
+            if (w->pause == PAUSE_YIELD) quantum = 1;
         } else if (step->kind == STEP_BRANCH && (mask == active || !mask || op->target == pc + 1)) {
             if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
             pc = mask ? op->target : pc + 1;
@@ -409,7 +428,7 @@ void warp_arrive(struct warp_state *w, const struct op *op, bool last) {
         w->run->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
         return;
     }
-    struct instr record = record_of(w, path->pc, mask);
+    struct instr record = record_of(w, op, mask);
     record.op = OP_other;
     barrier_join(w, op, mask);
     meet_end(w, path, &record);
@@ -417,7 +436,7 @@ void warp_arrive(struct warp_state *w, const struct op *op, bool last) {
 
 void warp_meet(struct warp_state *w, const struct op *op, const struct meeting *meeting) {
     struct path *path = &w->paths[w->path_count - 1];
-    struct instr record = record_of(w, path->pc, path->mask);
+    struct instr record = record_of(w, op, path->mask);
     w->meeting = meeting;
     w->frame->code->steps[path->pc].handler(&w->warp, op, path->mask);
     w->meeting = NULL;

@@ -418,6 +418,7 @@ static bool operand_lower(struct lowering *l, const struct form_shape *shape, co
     uint32_t unused;
     switch (shape->role) {
     case 'm': return address_operand(l, o, op);
+    case 'n': return lower_copy_address(l, o, op);
     case 'h': return lower_source(l, o, type, false, &unused, NULL);
     case 'i':
         if (o->kind != PTX_OPERAND_INTEGER) return lower_fail(l, o->place, "expected a number");

@@ -28,7 +28,7 @@ struct form_slot {
 enum shape_rule { SHAPE_FIRST_TYPE, SHAPE_SECOND_TYPE, SHAPE_WIDE, SHAPE_ADDRESS, SHAPE_FIXED };
 
 struct form_shape {
-    char role; /* d a b c e m i h l t */
+    char role; /* d a b c e m n i h l t */
     uint8_t rule, fixed;
     bool relaxed, vector, pair, optional;
 };
@@ -67,7 +67,7 @@ const char *instr_text(const struct ptx_instr *instr, char *text, size_t size);
 /* clang-format off */
 #define FAMILIES(X) \
     X(testp) X(video) X(setp) X(set) X(mov) X(cvt) X(memory) X(address) X(texture) X(query) X(barrier) \
-    X(cluster) X(branch) X(call) X(leave) X(policy) X(mma) X(ldmatrix) X(wmma_access)
+    X(cluster) X(branch) X(call) X(leave) X(policy) X(mma) X(ldmatrix) X(wmma_access) X(copy)
 /* clang-format on */
 #define X(name) form_family lower_##name;
 FAMILIES(X)
@@ -139,6 +139,8 @@ bool lower_target(struct lowering *l, const struct ptx_operand *operand, enum pt
 unsigned lower_vector_count(const struct lowering *l, const struct ptx_operand *operand);
 struct ptx_operand lower_element(const struct lowering *l, const struct ptx_operand *operand, unsigned i);
 uint32_t lower_constant(struct lowering *l, uint64_t bits, unsigned bytes);
+/* An address of an asynchronous copy, appended to those of the operation. */
+bool lower_copy_address(struct lowering *l, const struct ptx_operand *operand, struct op *op);
 struct op *lower_emit(struct lowering *l, const struct op *op, const struct ptx_instr *instr);
 /* Plain lowering: each operand by its shape. */
 bool lower_operands(struct lowering *l, const struct form *form, const struct ptx_instr *instr, struct op *op,

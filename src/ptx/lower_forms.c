@@ -32,7 +32,8 @@ static const uint32_t modifier_flag[PTX_MOD_COUNT] = {
     [PTX_MOD_all] = MOD_ALL,      [PTX_MOD_oob] = MOD_OOB,
     [PTX_MOD_uni] = MOD_UNIFORM,  [PTX_MOD_add] = MOD_ACCUMULATE,
     [PTX_MOD_trans] = MOD_TRANS,  [PTX_MOD_satfinite] = MOD_SATFINITE,
-    [PTX_MOD_abs] = MOD_ABS,
+    [PTX_MOD_abs] = MOD_ABS,      [PTX_MOD_bulk] = MOD_BULK,
+    [PTX_MOD_noinc] = MOD_NOINC,
 };
 
 /* ---- parsing the rows ---- */
@@ -374,14 +375,15 @@ const struct form *forms_match(const struct forms *forms, const struct ptx_modul
 }
 
 bool forms_refused(const struct forms *forms, const struct ptx_module *module, const struct ptx_instr *instr) {
-    if (!ptx_mnemonic_supported(instr->mnemonic)) return true;
-    for (unsigned i = 0; i < instr->modifier_count; i++)
-        if (ptx_modifier_class(instr->modifier[i]) == PTX_CLASS_OTHER ||
-            (instr->modifier[i] == PTX_MOD_async && instr->mnemonic != PTX_MN_fence &&
-             instr->mnemonic != PTX_MN_membar))
-            return true;
+    bool partly = ptx_mnemonic_partly(instr->mnemonic);
+    if (!partly && !ptx_mnemonic_supported(instr->mnemonic)) return true;
     struct op op;
     uint8_t types[FORM_TYPES];
     const struct form *form = forms_match(forms, module, instr, &op, types, NULL);
-    return form && (form->flags & FORM_REFUSED);
+    if (form || partly) return !form || (form->flags & FORM_REFUSED);
+    for (unsigned i = 0; i < instr->modifier_count; i++)
+        if (ptx_modifier_class(instr->modifier[i]) == PTX_CLASS_OTHER || instr->modifier[i] == PTX_MOD_async ||
+            instr->modifier[i] == PTX_MOD_shared_cluster)
+            return true;
+    return false;
 }

@@ -113,6 +113,30 @@ void record_make(const struct lowering *l, const struct op *op, struct instr *re
         record->space = space_of[op->space];
         record->bytes_log2 = 4;
         break;
+    case OPERATION_copy:
+    case OPERATION_copy_arrive:
+        record->cache = op->cache;
+        record->bytes_log2 = (uint8_t)(op->operation == OPERATION_copy ? log2_floor((uint64_t)op->immediate) : 0);
+        record->flags = (uint8_t)(INSTR_ASYNC | (op->operation == OPERATION_copy_arrive ? INSTR_ARRIVE : 0));
+        break;
+    case OPERATION_bulk_load:
+    case OPERATION_bulk_store: /* their pieces bypass the L1 */
+        record->cache = op->operation == OPERATION_bulk_load ? CACHE_GLOBAL : CACHE_DEFAULT;
+        record->bytes_log2 = 4;
+        record->flags = INSTR_ASYNC | INSTR_BULK;
+        break;
+    case OPERATION_copy_wait:
+        record->flags = (uint8_t)(INSTR_ASYNC | (op->modifiers & MOD_BULK ? INSTR_BULK : 0) |
+                                  (op->modifiers & MOD_SOURCE ? INSTR_SOURCE : 0));
+        break;
+    case OPERATION_mbarrier_arrive:
+    case OPERATION_mbarrier_tx: record->flags = INSTR_ASYNC | INSTR_ARRIVE; break;
+    case OPERATION_mbarrier_init:
+    case OPERATION_mbarrier_inval:
+    case OPERATION_mbarrier_wait: /* a poll; the emulator records success as a wait */
+        record->space = SPACE_SHARED;
+        record->bytes_log2 = 3;
+        break;
     case OPERATION_bar_sync:
     case OPERATION_bar_red: record->barrier = (uint8_t)op->immediate; break;
     case OPERATION_bar_arrive:

@@ -19,11 +19,11 @@ static const struct {
 #undef X
 };
 
-enum { EXECUTED = true, UNSUPPORTED = false };
+enum { UNSUPPORTED, PARTLY, EXECUTED };
 
 static const struct {
     const char *name;
-    bool supported;
+    uint8_t support;
 } mnemonics[] = {
 #define X(name, support) {#name, support},
 #include "ptx/mnemonics.def"
@@ -45,7 +45,8 @@ enum ptx_type_kind ptx_type_kind(enum ptx_type type) { return types[type].kind; 
 const char *ptx_type_name(enum ptx_type type) { return types[type].name; }
 
 const char *ptx_mnemonic_name(enum ptx_mnemonic mnemonic) { return mnemonics[mnemonic].name; }
-bool ptx_mnemonic_supported(enum ptx_mnemonic mnemonic) { return mnemonics[mnemonic].supported; }
+bool ptx_mnemonic_supported(enum ptx_mnemonic mnemonic) { return mnemonics[mnemonic].support == EXECUTED; }
+bool ptx_mnemonic_partly(enum ptx_mnemonic mnemonic) { return mnemonics[mnemonic].support == PARTLY; }
 
 const char *ptx_modifier_text(enum ptx_modifier modifier) { return modifiers[modifier].text; }
 enum ptx_modifier_class ptx_modifier_class(enum ptx_modifier modifier) { return modifiers[modifier].class; }

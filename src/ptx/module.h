@@ -70,6 +70,7 @@ enum ptx_modifier_class {
 
 const char *ptx_mnemonic_name(enum ptx_mnemonic mnemonic);
 bool ptx_mnemonic_supported(enum ptx_mnemonic mnemonic);
+bool ptx_mnemonic_partly(enum ptx_mnemonic mnemonic);      /* some of its forms are */
 const char *ptx_modifier_text(enum ptx_modifier modifier); /* without its dot */
 enum ptx_modifier_class ptx_modifier_class(enum ptx_modifier modifier);
 unsigned ptx_modifier_value(enum ptx_modifier modifier);

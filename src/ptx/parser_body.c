@@ -395,7 +395,7 @@ static bool skip_operands(struct parser *p) {
 }
 
 static bool is_executed(const struct ptx_instr *instr) {
-    bool known = ptx_mnemonic_supported(instr->mnemonic);
+    bool known = ptx_mnemonic_supported(instr->mnemonic) || ptx_mnemonic_partly(instr->mnemonic);
     for (unsigned i = 0; i < instr->modifier_count; i++) known = known && instr->modifier[i] != PTX_MOD_other;
     return known;
 }

@@ -387,6 +387,37 @@ static void walk_query(struct walk *w, const struct ptx_instr *instr) {
     operand_define(w, instr, operand_at(w, instr, 0), value);
 }
 
+/* ---- asynchronous copies ---- */
+
+static bool has_modifier(const struct ptx_instr *instr, enum ptx_modifier modifier) {
+    for (unsigned i = 0; i < instr->modifier_count; i++)
+        if (instr->modifier[i] == modifier) return true;
+    return false;
+}
+
+/* cp.async [shared], [global], ... and cp.async.bulk in both directions. A copy may move an address, which a load from
+ * shared memory then reads. */
+static void walk_async(struct walk *w, const struct ptx_instr *instr) {
+    if (has_modifier(instr, PTX_MOD_bulk_group)) {
+        access_add(w, instr, operand_at(w, instr, 0), false, true);
+        edge_add(w, VALUE_SHARED, VALUE_GLOBAL);
+    } else if (instr->count > 2 && !has_modifier(instr, PTX_MOD_prefetch)) {
+        access_add(w, instr, operand_at(w, instr, 1), true, false);
+        seed_add(w, POINTER_ANYWHERE, VALUE_SHARED);
+        seed_derived(w, POINTER_ANYWHERE, VALUE_SHARED);
+        number_add(w, VALUE_GLOBAL, VALUE_SHARED);
+    }
+}
+
+/* An mbarrier contains no address, and neither do its states and counts. */
+static void walk_mbarrier(struct walk *w, const struct ptx_instr *instr) {
+    seed_derived(w, POINTER_ANYWHERE, VALUE_SHARED);
+    if (operand_at(w, instr, 0)->kind != PTX_OPERAND_REGISTER) return;
+    uint32_t value = value_make(w);
+    seed_derived(w, POINTER_ANYWHERE, value);
+    operand_define(w, instr, operand_at(w, instr, 0), value);
+}
+
 /* ---- calls ---- */
 
 static bool in_parameter(const struct walk *w, const struct ptx_operand *o) {
@@ -478,12 +509,6 @@ static void walk_call(struct walk *w, const struct ptx_instr *instr) {
 }
 
 /* ---- instructions ---- */
-
-static bool has_modifier(const struct ptx_instr *instr, enum ptx_modifier modifier) {
-    for (unsigned i = 0; i < instr->modifier_count; i++)
-        if (instr->modifier[i] == modifier) return true;
-    return false;
-}
 
 /* Whether the data operands and the result are integers of the size of an address. */
 static bool is_whole(const struct walk *w, const struct ptx_instr *instr) {
@@ -608,6 +633,8 @@ static void walk_instr(struct walk *w, const struct ptx_instr *instr) {
     case PTX_MN_txq:
     case PTX_MN_suq:
     case PTX_MN_istypep: walk_query(w, instr); break;
+    case PTX_MN_cp: walk_async(w, instr); break;
+    case PTX_MN_mbarrier: walk_mbarrier(w, instr); break;
     case PTX_MN_call: walk_call(w, instr); break;
     case PTX_MN_bra:
     case PTX_MN_brx:

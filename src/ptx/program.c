@@ -195,7 +195,9 @@ static void records_mark(struct program *program) {
         const uint8_t *marked = program->readonly->marked[f];
         for (uint32_t i = 0; marked && i < function->op_count; i++) {
             bool load = function->ops[i].operation == OPERATION_ld || function->ops[i].operation == OPERATION_suld ||
-                        function->ops[i].operation == OPERATION_wmma_load;
+                        function->ops[i].operation == OPERATION_wmma_load ||
+                        function->ops[i].operation == OPERATION_copy ||
+                        function->ops[i].operation == OPERATION_bulk_load;
             if (load && marked[function->ops[i].instr])
                 program->records[function->first_id + i].flags |= INSTR_READ_ONLY;
         }

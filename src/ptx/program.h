@@ -82,6 +82,8 @@ enum atomic {
 enum bar_red { BAR_RED_POPC, BAR_RED_AND, BAR_RED_OR };
 enum shfl { SHFL_UP, SHFL_DOWN, SHFL_BFLY, SHFL_IDX };
 enum vote { VOTE_ALL, VOTE_ANY, VOTE_UNI, VOTE_BALLOT };
+enum mbarrier_tx { MBARRIER_EXPECT_TX, MBARRIER_COMPLETE_TX };
+enum mbarrier_wait { MBARRIER_TEST_WAIT, MBARRIER_TRY_WAIT };
 enum video { VIDEO_ABSDIFF, VIDEO_ADD, VIDEO_SUB, VIDEO_AVRG, VIDEO_MIN, VIDEO_MAX, VIDEO_SET };
 
 enum texture_geometry { GEOMETRY_1D, GEOMETRY_2D, GEOMETRY_3D, GEOMETRY_A1D, GEOMETRY_A2D };
@@ -133,6 +135,14 @@ enum op_modifier {
     MOD_ABS = 1 << 25,
     MOD_WMMA = 1 << 26,    /* matrices: fragments of wmma */
     MOD_CLUSTER = 1 << 27, /* isspacep: also the shared memory of other CTAs of the cluster */
+    /* of asynchronous copies and mbarriers, with bits of operations that have none of these */
+    MOD_BULK = 1 << 21,
+    MOD_SOURCE = 1 << 22, /* .read of a wait for bulk copies */
+    MOD_NOINC = 1 << 23,
+    MOD_NO_COMPLETE = 1 << 24,
+    MOD_EXPECT_TX = 1 << 25,
+    MOD_DROP = 1 << 26,
+    MOD_PARITY = 1 << 27,
 };
 
 enum { PLACE_REGISTER, PLACE_CONSTANT, PLACE_SPECIAL, PLACE_BLOCKS };
@@ -164,7 +174,8 @@ struct op {
         uint32_t shape; /* matrices: ptx/matrix.h */
     };
     union {
-        uint32_t elements; /* memory, pack, unpack: first of `vector` places in the function's element list */
+        uint32_t elements; /* memory, pack, unpack: first of `vector` places in the function's element list;
+                            * asynchronous copies: first word of its addresses there */
         uint32_t target;   /* branch: operation; call: function; brx, calls through a list: target list */
     };
     union {
@@ -177,6 +188,13 @@ struct op {
     uint32_t line;  /* of the PTX text */
     uint32_t instr; /* of the module's function */
 };
+
+/* An address of an asynchronous copy: three words of the function's element list. */
+struct op_address {
+    uint32_t place, bytes; /* of the base, in each lane */
+    int32_t offset;
+};
+enum { ADDRESS_WORDS = sizeof(struct op_address) / sizeof(uint32_t) };
 
 /* One value passed at a call, or one element of a vector. Each side is an offset in the frame (.param space) or the place
  * of a register (or constant) in the caller's or callee's window; of a predicate, both are predicate operands. */

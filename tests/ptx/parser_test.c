@@ -144,7 +144,7 @@ TEST("instructions of every shape are parsed completely") {
         {"wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f1};",
          "wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%f1}, {%r1}, {%r2}, {%f1}; "},
         {"vadd.u32.u32.u32 %r1, %r2.b0, %r3.h1;", "vadd.u32.u32.u32; "},
-        {"cp.async.ca.shared.global [%r1], [%d1], 16;", "cp.async.ca.shared.global; "},
+        {"cp.async.ca.shared.global [%r1], [%d1], 16;", "cp.async.ca.shared.global [%r1], [%d1], 16; "},
         {"bar\n.sync 0;", "bar.sync 0; "},
         {";;{}{;}", ""},
     };
