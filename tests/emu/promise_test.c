@@ -104,3 +104,19 @@ TEST("a generic load has the mark only if it reads global memory") {
     CHECK_EQ(global, 1u);
     run_end(&run);
 }
+
+TEST("asynchronous copies are loads that promise, and bulk copies to global memory are stores") {
+    static const char text[] =
+        PTX_KERNEL(".shared .align 16 .b8 s[128]; setp.ne.u32 %p1, %r0, 0; @%p1 exit;"
+                   "cp.async.cg.shared.global [s], [%rd1], 16; cp.async.wait_all;\n"
+                   "cp.async.bulk.global.shared::cta.bulk_group [%rd0], [s], 128; cp.async.bulk.commit_group;\n"
+                   "cp.async.bulk.wait_group 0;");
+    struct ptx_run run;
+    REQUIRE(promise_run(&run, text, 0, true));
+    CHECK_EQ(run.counts.read_only_violations, 1u);
+    CHECK_TEXT(run.counts.violation.text, "writes to the line at 0xc0000000");
+    run_end(&run);
+    REQUIRE(promise_run(&run, text, 128, true));
+    CHECK_EQ(run.counts.read_only_violations, 0u);
+    run_end(&run);
+}

@@ -380,3 +380,41 @@ TEST("kernels and functions that cannot be executed do not change verdicts") {
         fixture_close(&x);
     }
 }
+
+#define SHARED_BUFFER ".shared .align 16 .b8 s[64]; .shared .align 8 .b64 m;"
+
+TEST("asynchronous copies read their source, and bulk copies from shared memory write their destination") {
+    expect(KERNEL(SHARED_BUFFER, "cp.async.ca.shared.global [s], [%a], 4;\nst.global.f32 [%b], %f1;"),
+           "a reads, b written 9", 1);
+    expect(KERNEL(SHARED_BUFFER, "cp.async.cg.shared.global [s], [%a], 16;\ncp.async.wait_all;\n"
+                                 "cp.async.bulk.global.shared::cta.bulk_group [%a], [s], 64;"),
+           "a written 10", 0);
+    expect(
+        KERNEL(
+            SHARED_BUFFER,
+            "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%a], 64, [m];\n"
+            "cp.async.bulk.global.shared::cta.bulk_group [%b], [s], 64;\ncp.async.bulk.prefetch.L2.global [%c], 64;"),
+        "a reads, b written 9", 1);
+}
+
+TEST("an address that an asynchronous copy has moved to shared memory may refer to anything") {
+    expect(KERNEL(SHARED_BUFFER, "cp.async.ca.shared.global [s], [%a], 8;\nld.shared.u64 %x1, [s];\n"
+                                 "st.global.u32 [%x1], %n;\nld.global.u32 %r1, [%b];"),
+           "a beyond 10, b beyond 10", 0);
+    /* The address of a structure, through global and shared memory. */
+    expect(KERNEL(SHARED_BUFFER, "st.global.u64 [%c], %b;\ncp.async.ca.shared.global [s], [%c], 8;\n"
+                                 "ld.shared.u64 %x1, [s];\nst.global.u32 [%x1], %n;\nld.global.u32 %r1, [%a];"),
+           "a beyond 11, c written 8", 0);
+    /* Words of four bytes are numbers: an offset stays in its structure. */
+    expect(KERNEL(SHARED_BUFFER, "cp.async.ca.shared.global [s], [%a], 4;\nld.shared.u32 %r1, [s];\n"
+                                 "mul.wide.u32 %x1, %r1, 4; add.s64 %x1, %b, %x1;\nst.global.u32 [%x1], %n;"),
+           "a reads, b written 11", 1);
+}
+
+TEST("states and counts of an mbarrier are numbers") {
+    expect(KERNEL(SHARED_BUFFER,
+                  "mbarrier.init.shared.b64 [m], 1;\nmbarrier.arrive.shared.b64 %x1, [m];\n"
+                  "mbarrier.pending_count.b64 %r1, %x1;\nmul.wide.u32 %x2, %r1, 4;\nadd.s64 %x2, %b, %x2;\n"
+                  "st.global.u32 [%x2], %n;\nld.global.u32 %r2, [%a];"),
+           "a reads, b written 13", 1);
+}
