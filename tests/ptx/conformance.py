@@ -873,5 +873,94 @@ for mode in ('rn', 'rz', 'rna'):
     rows(f"cvt.{mode}.satfinite.tf32.f32 %d, %a", ["d:b32"], ["a:b32"],
          [([x], [F32.nan if is_nan(x, F32) else limited(x, F32, TF32, mode, False) << 13]) for x in wide])
 
+# ---- asynchronous copies and mbarriers ----------------------------------------------------------------------------------
+# Each thread has 32 bytes of shared memory at %word. Copies read the operands where they are in global memory, at %at.
+ROOM = ".shared .align 16 .b8 s[2048]; mov.u32 %word, s; mad.lo.u32 %word, %slot, 32, %word; "
+SHOW_COPY = "cp.async.wait_all; ld.shared.v2.b64 {%d, %e}, [%word]"
+FRESH = "st.shared.v2.b64 [%word], {-1, -1}; "
+
+
+def copied(a, b, size, given):
+    """The 16 bytes at the destination, as two words: all ones before."""
+    source = (a | b << 64) & mask(8 * given)
+    whole = mask(128) & ~mask(8 * size) | source
+    return [whole & mask(64), whole >> 64]
+
+
+WORDS64 = [0x0123456789abcdef, 0xfedcba9876543210, 0x8000000000000001, 0x5555aaaa3333cccc]
+for operator, size in (('ca', 4), ('ca', 8), ('ca', 16), ('cg', 16)):
+    form = f"cp.async.{operator}.shared.global [%word], [%at], {size}"
+    pairs = [(rng.choice(WORDS64), rng.choice(WORDS64)) for _ in range(4)]
+    rows(ROOM + FRESH + form + "; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64"], [([a, b], copied(a, b, size, size)) for a, b in pairs])
+    rows(ROOM + FRESH + form + ", %c; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64", "c:b32"],
+         [([a, b, given], copied(a, b, size, given)) for given in range(size + 1) for a, b in [rng.choice(pairs)]])
+    rows(ROOM + FRESH + form + ", %c; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64", "c:pred"],
+         [([a, b, ignore], copied(a, b, size, 0 if ignore else size)) for a, b in pairs for ignore in (0, 1)])
+
+
+class Mbarrier:
+    """Counts of PTX ISA 9.0, "mbarrier": a phase completes when neither arrivals nor bytes are pending."""
+
+    def __init__(self, count):
+        self.phase, self.expected, self.pending, self.tx = 0, count, count, 0
+
+    def update(self, arrivals=0, tx=0, drop=0):
+        before = self.pending
+        self.expected -= drop
+        self.pending -= arrivals
+        self.tx += tx
+        if self.pending == 0 and self.tx == 0:
+            self.phase += 1
+            self.pending = self.expected
+        return before
+
+    def test(self, parity):
+        return int(self.phase % 2 != parity)
+
+
+INIT = ROOM + "mbarrier.init.shared.b64 [%word], %a; "
+STATE = ".reg .b64 %t; "
+cases = []
+for count, first, second in ((1, 1, 1), (2, 1, 1), (5, 2, 3), (5, 5, 1), (7, 1, 2), (1048575, 1048574, 1), (1048575, 1048575, 1048575)):
+    m = Mbarrier(count)
+    cases.append(([count, first, second], [m.update(first), m.update(second)]))
+rows(STATE + INIT + "mbarrier.arrive.shared.b64 %t, [%word], %b; mbarrier.pending_count.b64 %d, %t; "
+     "mbarrier.arrive.release.cta.shared::cta.b64 %t, [%word], %c; mbarrier.pending_count.b64 %e, %t", ["d:b32", "e:b32"], ["a:b32", "b:b32", "c:b32"], cases)
+for wait in ("test_wait", "try_wait"):
+    cases = []
+    for count, arrivals in ((1, 1), (2, 1), (2, 2), (9, 8), (9, 9)):
+        for parity in (0, 1):
+            m = Mbarrier(count)
+            m.update(arrivals)
+            cases.append(([count, arrivals, parity], [m.test(parity)]))
+    rows(INIT + f"mbarrier.arrive.shared.b64 _, [%word], %b; mbarrier.{wait}.parity.acquire.cta.shared::cta.b64 %d, [%word], %c", ["d:pred"], ["a:b32", "b:b32", "c:b32"], cases)
+    cases = []
+    for count, first, second in ((1, 1, 1), (2, 1, 1), (3, 1, 1), (4, 1, 3)):
+        m = Mbarrier(count)
+        m.update(first)
+        state = m.phase
+        m.update(second)
+        cases.append(([count, first, second], [int(m.phase != state)]))
+    rows(STATE + INIT + f"mbarrier.arrive.shared.b64 _, [%word], %b; mbarrier.arrive.shared.b64 %t, [%word], %c; mbarrier.{wait}.shared.b64 %d, [%word], %t",
+         ["d:pred"], ["a:b32", "b:b32", "c:b32"], cases)
+cases = []
+for expected, completed in ((16, 16), (16, 8), (16, 32), (0, 0), (1048575, 1048575), (1048575, 1)):
+    m = Mbarrier(1)
+    m.update(tx=expected)
+    m.update(arrivals=1)
+    m.update(tx=-completed)
+    cases.append(([1, expected, completed], [m.test(0)]))
+for sequence in ("mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [%word], %b; mbarrier.arrive.shared.b64 _, [%word]", "mbarrier.arrive.expect_tx.shared.b64 _, [%word], %b"):
+    rows(INIT + sequence + "; mbarrier.complete_tx.shared.b64 [%word], %c; mbarrier.test_wait.parity.shared.b64 %d, [%word], 0", ["d:pred"],
+         ["a:b32", "b:b32", "c:b32"], cases)
+cases = []
+for count, dropped, then in ((3, 1, 2), (3, 1, 1), (3, 2, 1), (8, 3, 5)):
+    m = Mbarrier(count)
+    m.update(arrivals=dropped, drop=dropped)
+    m.update(arrivals=then)
+    cases.append(([count, dropped, then], [m.test(0), m.update(1) if m.expected else 0]))
+rows(STATE + INIT + "mbarrier.arrive_drop.shared.b64 _, [%word], %b; mbarrier.arrive.shared.b64 _, [%word], %c; mbarrier.test_wait.parity.shared.b64 %d, [%word], 0; "
+     "mbarrier.arrive.shared.b64 %t, [%word]; mbarrier.pending_count.b64 %e, %t", ["d:pred", "e:b32"], ["a:b32", "b:b32", "c:b32"], cases)
+
 print("# PTX instructions, operands and the results required by PTX ISA 9.0; generated by tests/ptx/conformance.py.")
 print('\n'.join(out))

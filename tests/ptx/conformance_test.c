@@ -9,7 +9,7 @@
 #include "emu/emu.h"
 #include "test.h"
 
-enum { OPERANDS = 4, RESULTS = 2, CASES = 64, SLOT_BYTES = 128, RESULT_OFFSET = 64, LINE_BYTES = 400 };
+enum { OPERANDS = 4, RESULTS = 2, CASES = 64, SLOT_BYTES = 128, RESULT_OFFSET = 64, LINE_BYTES = 512 };
 
 struct value {
     char name, type[8];
