@@ -166,8 +166,8 @@ void copies_end(struct warp_state *w) {
 
 /* --- instructions --- */
 
-/* Room for another pending copy; the oldest ones are performed if there are too many. */
-static void room_make(struct warp_state *w, enum group_kind kind) {
+/* Makes space for another pending copy; the oldest ones are performed if there are too many. */
+static void space_make(struct warp_state *w, enum group_kind kind) {
     struct warp_copies *c = w->copies;
     if (c->count[kind] == PENDING_MAX) {
         uint32_t oldest = kind == GROUP_LANES ? c->lanes[PENDING_MAX / 2].number : c->stores[PENDING_MAX / 2].number;
@@ -211,7 +211,7 @@ static void execute_copy(struct warp *warp, const struct op *op, uint32_t mask) 
     copy_addresses(w, op, 0, mask, to);
     copy_addresses(w, op, 1, mask, from);
     if (op->c != PLACE_NONE) row_read(w, op->c, 4, given);
-    room_make(w, GROUP_LANES);
+    space_make(w, GROUP_LANES);
     struct lane_copy *copy = &c->lanes[c->count[GROUP_LANES]];
     copy->op = op;
     copy->mask = mask;
@@ -337,7 +337,7 @@ static void execute_bulk_store(struct warp *warp, const struct op *op, uint32_t 
         if (!bulk_check(w, op, lane, PTX_SPACE_GLOBAL, to[lane], size, ACCESS_WRITE) ||
             !bulk_check(w, op, lane, PTX_SPACE_SHARED, from[lane], size, ACCESS_READ))
             return;
-        room_make(w, GROUP_BULK);
+        space_make(w, GROUP_BULK);
         c->issued[GROUP_BULK] += bulk_pieces(to[lane], size);
         c->stores[c->count[GROUP_BULK]++] = (struct bulk_store){.op = op,
                                                                 .lane = lane,

@@ -24,7 +24,8 @@
  *   - Everything else gives a number that is derived from all its operands: products, shifts, parts of words,
  *     conversions to other widths and to floating point, packed and unpacked values, loads of another width than an
  *     address.
- * Stores to global memory, and to the memory that a generic load may read, derive the later loads.
+ * Stores to global memory, and to the memory that a generic load may read, derive the later loads. An asynchronous copy
+ * moves any number and any pointer to shared memory.
  *
  * Not modelled: aliasing of parameters, which PTX does not declare; the offset, in the sense of the second rule, that
  *   - is read from memory, where the host or an earlier kernel has written the distance of two objects;

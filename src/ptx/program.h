@@ -175,7 +175,7 @@ struct op {
     };
     union {
         uint32_t elements; /* memory, pack, unpack: first of `vector` places in the function's element list;
-                            * asynchronous copies: first word of its addresses there */
+                            * asynchronous copies: where its addresses begin there */
         uint32_t target;   /* branch: operation; call: function; brx, calls through a list: target list */
     };
     union {

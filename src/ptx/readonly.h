@@ -1,7 +1,7 @@
 /* Read-only data structures of a kernel and the loads that access them: the compiler analysis of "Selective Replication
- * in Memory-Side GPU Caches" (section III-A). A data structure is read-only in a kernel if no store, atomic or
- * reduction of the kernel or its callees may write to it (pointers.h). A store through an untraceable pointer may write
- * anywhere; then nothing is read-only.
+ * in Memory-Side GPU Caches" (section III-A). A data structure is read-only in a kernel if no store, atomic, reduction
+ * or bulk copy of the kernel or its callees may write to it (pointers.h). A store through an untraceable pointer may
+ * write anywhere; then nothing is read-only.
  *
  * A load is marked if everything it may read is read-only in every kernel that reaches it, so that a function called by
  * several kernels has one verdict. Kernels that cannot be executed, since they have unsupported instructions, are not

@@ -3,7 +3,7 @@
  * An instruction is coalesced into accesses when it issues; they are sent one per cycle once its operands have been
  * read. An access with a reservation failure is replayed every cycle and blocks all later ones: the memory pipeline
  * stall of GPGPU-Sim. A load completes when all of its accesses have data. Stores are acknowledged, and a warp does not
- * end before that. Asynchronous copies pass the unit like loads, bulk copies on their way to the bulk copy unit (copy.c).
+ * end before that. Asynchronous copies pass the unit like loads; bulk copies then enter a unit of their own (copy.c).
  */
 #include "sm/sm_state.h"
 

@@ -59,7 +59,8 @@ STATS_STRUCT(sm_stall_stats, SM_STALLS);
     S(SUM, ctas, "CTAs", "CTAs run") \
     S(SUM, warps, "warps", "warps run") \
     S(SUM, barriers, "barriers", "barriers released") \
-    S(SUM, loads, "instructions", "load instructions to memory outside the SM, including atomics with a result") \
+    S(SUM, loads, "instructions", \
+      "load instructions to memory outside the SM, including atomics with a result and asynchronous copies") \
     S(SUM, load_cycles, "cycles", "load latency from issue to data, summed over loads") \
     S(MIN, load_cycles_min, "cycles", "minimum load latency") \
     S(MAX, load_cycles_max, "cycles", "maximum load latency") \

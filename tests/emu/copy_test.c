@@ -148,7 +148,7 @@ TEST("a copy to or from an invalid address is a fault of the copy") {
     }
 }
 
-TEST("forms that do not exist are errors, and tensor copies and reductions are refused by name") {
+TEST("forms that do not exist are errors, and tensor copies and reductions are rejected by name") {
     static const struct {
         const char *text, *says;
     } cases[] = {

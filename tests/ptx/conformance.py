@@ -875,7 +875,7 @@ for mode in ('rn', 'rz', 'rna'):
 
 # ---- asynchronous copies and mbarriers ----------------------------------------------------------------------------------
 # Each thread has 32 bytes of shared memory at %word. Copies read the operands where they are in global memory, at %at.
-ROOM = ".shared .align 16 .b8 s[2048]; mov.u32 %word, s; mad.lo.u32 %word, %slot, 32, %word; "
+PLACE = ".shared .align 16 .b8 s[2048]; mov.u32 %word, s; mad.lo.u32 %word, %slot, 32, %word; "
 SHOW_COPY = "cp.async.wait_all; ld.shared.v2.b64 {%d, %e}, [%word]"
 FRESH = "st.shared.v2.b64 [%word], {-1, -1}; "
 
@@ -891,10 +891,10 @@ WORDS64 = [0x0123456789abcdef, 0xfedcba9876543210, 0x8000000000000001, 0x5555aaa
 for operator, size in (('ca', 4), ('ca', 8), ('ca', 16), ('cg', 16)):
     form = f"cp.async.{operator}.shared.global [%word], [%at], {size}"
     pairs = [(rng.choice(WORDS64), rng.choice(WORDS64)) for _ in range(4)]
-    rows(ROOM + FRESH + form + "; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64"], [([a, b], copied(a, b, size, size)) for a, b in pairs])
-    rows(ROOM + FRESH + form + ", %c; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64", "c:b32"],
+    rows(PLACE + FRESH + form + "; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64"], [([a, b], copied(a, b, size, size)) for a, b in pairs])
+    rows(PLACE + FRESH + form + ", %c; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64", "c:b32"],
          [([a, b, given], copied(a, b, size, given)) for given in range(size + 1) for a, b in [rng.choice(pairs)]])
-    rows(ROOM + FRESH + form + ", %c; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64", "c:pred"],
+    rows(PLACE + FRESH + form + ", %c; " + SHOW_COPY, ["d:b64", "e:b64"], ["a:b64", "b:b64", "c:pred"],
          [([a, b, ignore], copied(a, b, size, 0 if ignore else size)) for a, b in pairs for ignore in (0, 1)])
 
 
@@ -918,7 +918,7 @@ class Mbarrier:
         return int(self.phase % 2 != parity)
 
 
-INIT = ROOM + "mbarrier.init.shared.b64 [%word], %a; "
+INIT = PLACE + "mbarrier.init.shared.b64 [%word], %a; "
 STATE = ".reg .b64 %t; "
 cases = []
 for count, first, second in ((1, 1, 1), (2, 1, 1), (5, 2, 3), (5, 5, 1), (7, 1, 2), (1048575, 1048574, 1), (1048575, 1048575, 1048575)):

@@ -61,7 +61,7 @@ TEST("a wait leaves out the latest copies, also if they are complete before the 
     sm_fixture_destroy(sm);
 }
 
-TEST("a wait for more copies than there are, and one without copies, do not wait") {
+TEST("a wait that leaves out every copy, and one by a warp that has not copied, do not wait") {
     struct step steps[] = {copies_wait(0, 0), copies_wait(0, INSTR_BULK), copy_line(0x1000, 1), copies_wait(7, 0),
                            alu(OP_other, 1, 0)};
     struct script_source source = script_make(1, 1, SCRIPT(steps));
@@ -218,7 +218,7 @@ TEST("more bulk copies than the unit holds wait in the load/store unit") {
     sm_fixture_destroy(sm);
 }
 
-TEST("more copies than the ring of a warp first holds are all waited for") {
+TEST("a wait includes all of a hundred copies in flight") {
     enum { COPIES = 100 };
     struct step steps[COPIES + 2];
     for (unsigned i = 0; i < COPIES; i++) steps[i] = copy_past_l1(0x1000 + 128 * i, 1);
