@@ -255,3 +255,16 @@ TEST("lanes with different mbarriers make a record for each of them") {
     free(stream);
     run_end(&run);
 }
+
+TEST("a lane that arrives after others of its warp wait releases them") {
+    struct ptx_run run;
+    REQUIRE(run_ptx(&run,
+                    PTX_KERNEL(INIT("1") "@%p9 bra arrive;" AWAIT(
+                        "wait", "0") "bra end;"
+                                     "arrive: mov.u32 %r5, 0; spin: add.u32 %r5, %r5, 1; setp.lt.u32 %p1, %r5, 500;"
+                                     "@%p1 bra spin; mbarrier.arrive.shared.b64 _, [b];"
+                                     "end: mov.u32 %r9, 7; st.global.u32 [%rd2], %r9;"),
+                    1, 32));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(run_u32(&run)[i], 7u);
+    run_end(&run);
+}
