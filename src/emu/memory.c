@@ -21,11 +21,14 @@ static void unmap(const struct allocation *allocation) {
     if (allocation->marks) munmap(allocation->marks, line_count(allocation));
 }
 
-/* Host pages that use no memory until touched; NULL if the host has no address space left. */
-static uint8_t *map(uint64_t size_bytes) {
-    void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+/* Host pages that use no memory until touched, or those of a file; NULL if the host has no address space left. */
+static uint8_t *map_file(uint64_t size_bytes, int file, uint64_t offset) {
+    int flags = file < 0 ? MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE : MAP_SHARED;
+    void *bytes = mmap(NULL, size_bytes, PROT_READ | PROT_WRITE, flags, file, (off_t)offset);
     return bytes == MAP_FAILED ? NULL : bytes;
 }
+
+static uint8_t *map(uint64_t size_bytes) { return map_file(size_bytes, -1, 0); }
 
 void memory_release(struct memory *memory) {
     for (uint32_t i = 0; i < memory->count; i++) unmap(&memory->allocations[i]);
@@ -46,7 +49,7 @@ static uint32_t rank(const struct memory *memory, uint64_t address) {
     return low;
 }
 
-bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes) {
+static bool place(struct memory *memory, uint64_t address, uint64_t size_bytes, int file, uint64_t offset) {
     if (address >= memory_end || size_bytes > memory_end - address) return false;
     uint64_t end = address + max_u64(size_bytes, 1);
     uint32_t at = rank(memory, address);
@@ -56,7 +59,7 @@ bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes) 
     }
     if (at < memory->count && memory->allocations[at].address < end) return false;
     struct allocation new = {.address = address, .size_bytes = size_bytes};
-    if (size_bytes > 0 && !(new.bytes = map(size_bytes))) return false;
+    if (size_bytes > 0 && !(new.bytes = map_file(size_bytes, file, offset))) return false;
     if (memory->count == memory->room) {
         memory->room = memory->room ? 2 * memory->room : 16;
         memory->allocations = mem_grow(memory->allocations, memory->room, sizeof *memory->allocations);
@@ -64,9 +67,19 @@ bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes) 
     memmove(&memory->allocations[at + 1], &memory->allocations[at], (memory->count - at) * sizeof new);
     memory->allocations[at] = new;
     memory->count++;
+    return true;
+}
+
+bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes) {
+    if (!place(memory, address, size_bytes, -1, 0)) return false;
+    uint64_t end = address + max_u64(size_bytes, 1);
     uint64_t next = (end + MEMORY_ALIGN_BYTES - 1) & ~(uint64_t)(MEMORY_ALIGN_BYTES - 1);
     memory->next = max_u64(memory->next, next);
     return true;
+}
+
+bool memory_share(struct memory *memory, uint64_t address, uint64_t size_bytes, int file, uint64_t offset) {
+    return place(memory, address, size_bytes, file, offset);
 }
 
 uint64_t memory_allocate(struct memory *memory, uint64_t size_bytes) {

@@ -31,6 +31,9 @@ void memory_release(struct memory *memory);
 uint64_t memory_allocate(struct memory *memory, uint64_t size_bytes);
 /* An allocation at a given address; false if it would overlap another, or the host is out of memory. */
 bool memory_place(struct memory *memory, uint64_t address, uint64_t size_bytes);
+/* The same with the contents of an open file from a multiple of the page size on, which other processes may share. Later
+ * allocations get the addresses that they would get without it. */
+bool memory_share(struct memory *memory, uint64_t address, uint64_t size_bytes, int file, uint64_t offset);
 /* False if no allocation starts there. */
 bool memory_free(struct memory *memory, uint64_t address);
 

@@ -546,6 +546,7 @@ static enum run_status follow_kernels(struct run *run) {
         struct program *program = &m->program[i];
         if (!program->running || !control_idle(m->control, i)) continue;
         if (!program->done) add_kernel(run, i);
+        if (run->options->kernel_ended) run->options->kernel_ended(run->options->user, i, m->engine->now);
         program->threads += kernel_ctas(&program->launch.kernel) * kernel_threads(&program->launch.kernel);
         program->running = false;
         status = begin_kernel(run, i);

@@ -42,6 +42,8 @@ struct run_options {
     bool (*progress)(void *user, const struct run_progress *progress); /* called periodically; false interrupts */
     /* The program has ended and is about to restart: the last chance to inspect its memory. May be NULL. */
     void (*restarts)(void *user, unsigned program);
+    /* A kernel of the program has ended in this cycle. May be NULL. */
+    void (*kernel_ended)(void *user, unsigned program, uint64_t cycle);
     void *user;
 };
 

@@ -267,14 +267,25 @@ bool host_fail(struct host *host, const char *format, ...) {
 }
 
 bool host_failed(const struct host *host) { return host->err.set || atomic_load(&host->stop); }
+const char *host_failure(const struct host *host) { return host->err.set ? host->err.text : NULL; }
 
-void host_module(struct host *host, const char *name, const char *text, size_t bytes) {
-    if (host_failed(host)) return;
+unsigned host_module(struct host *host, const char *name, const char *text, size_t bytes) {
+    if (host_failed(host)) return 0;
     struct ptx_module *module = ptx_parse(name, text, bytes, &host->err);
     struct loaded_module *loaded = module ? device_load(&host->device, module, &host->err) : NULL;
-    if (!loaded) return;
+    if (!loaded) return 0;
     host->modules = mem_grow(host->modules, host->module_count + 1, sizeof *host->modules);
     host->modules[host->module_count++] = loaded;
+    return host->module_count;
+}
+
+struct device *host_device(struct host *host) {
+    return &host->device;
+}
+
+const struct program *host_program_of(const struct host *host, unsigned module) {
+    assert(module >= 1 && module <= host->module_count);
+    return loaded_program(host->modules[module - 1]);
 }
 
 uint64_t host_alloc(struct host *host, uint64_t bytes) {
@@ -424,6 +435,11 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     if (host_failed(host)) return;
     uint32_t cluster_ctas = emu_cluster(&launch, &host->err);
     if (!cluster_ctas) return;
+    host->device.limit = 0;
+    if (asked->untimed) {
+        emu_run(&host->device, &launch, NULL, asked->counts, &host->err);
+        return;
+    }
     struct launched launched = {.kernel = {.registers = asked->registers ? asked->registers : kernel->registers,
                                            .shared_bytes = kernel->shared_bytes + asked->dynamic_shared_bytes,
                                            .cooperative = asked->cooperative,
@@ -444,6 +460,7 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     host->device.limit = source->source.in_step ? source->source.max_instructions : 0;
     bool good = emu_run(&host->device, &launch, launched.trace, launched.counts, &host->err);
     if (good && source->source.violations_fail) promise_check(host, launched.counts);
+    if (asked->counts) *asked->counts = *launched.counts;
     if (launched.counts->cut) atomic_store(&host->stop, true); /* no launch after this one is needed */
     trace_finish(launched.trace, good && !launched.counts->cut);
     if (source->source.in_step) rest(source);
@@ -453,7 +470,7 @@ void host_launch(struct host *host, const struct host_launch *launch) {
     for (unsigned m = host->module_count; m-- > 0 && !host_failed(host);) {
         const struct program *program = loaded_program(host->modules[m]);
         const struct program_function *kernel = program_kernel(program, launch->kernel);
-        if (!kernel) continue;
+        if (!kernel || (launch->module && launch->module != m + 1)) continue;
         uint8_t *parameters = make_parameters(host, program, kernel, launch);
         if (parameters) run_kernel(host, host->modules[m], kernel, launch, parameters);
         free(parameters);

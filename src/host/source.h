@@ -22,6 +22,9 @@
 #include "stream/stream.h"
 
 struct host; /* the program's handle to the device */
+struct device;
+struct emu_counts;
+struct program;
 
 struct host_program {
     const char *name;
@@ -80,10 +83,14 @@ struct host_launch {
     bool cooperative;   /* all CTAs must be resident at once, and can synchronise */
     const struct host_argument *arguments;
     unsigned argument_count;
+    unsigned module;           /* number of the kernel's module; 0: the last one with a kernel of this name */
+    bool untimed;              /* only executed: the machine does not see it */
+    struct emu_counts *counts; /* if not NULL, receives what the launch executed */
 };
 
-/* Loads PTX; its kernels can be launched from here on and shadow those of earlier modules. `name` is for messages. */
-void host_module(struct host *host, const char *name, const char *text, size_t bytes);
+/* Loads PTX; its kernels can be launched from here on and shadow those of earlier modules. `name` is for messages.
+ * Returns the module's number, from 1; 0 on failure. */
+unsigned host_module(struct host *host, const char *name, const char *text, size_t bytes);
 /* Allocates zeroed memory; returns its address. */
 uint64_t host_alloc(struct host *host, uint64_t bytes);
 void host_place(struct host *host, uint64_t address, uint64_t bytes);
@@ -110,8 +117,14 @@ void host_launch(struct host *host, const struct host_launch *launch);
                                             .argument_count = sizeof((const struct host_argument[]){__VA_ARGS__}) / \
                                                               sizeof(struct host_argument)})
 
+/* For programs that need more than the operations above: the device, and the program of a loaded module. */
+struct device *host_device(struct host *host);
+const struct program *host_program_of(const struct host *host, unsigned module);
+
 /* Ends the program with the given error. Always returns false. */
 bool host_fail(struct host *host, const char *format, ...) __attribute__((format(printf, 2, 3)));
 bool host_failed(const struct host *host);
+/* Why; NULL if the program has not failed by itself. */
+const char *host_failure(const struct host *host);
 
 #endif

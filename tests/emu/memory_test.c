@@ -3,6 +3,7 @@
 
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #include "base/random.h"
 #include "test.h"
@@ -192,4 +193,24 @@ TEST("releasing memory unmaps what is allocated, and not what was freed before")
     memory_release(&memory);
     CHECK_EQ(*other, 7);
     munmap(other, 4096);
+}
+
+TEST("shared memory has the contents of a part of its file, and leaves the addresses of later allocations alone") {
+    struct memory memory, other;
+    memory_init(&memory);
+    memory_init(&other);
+    int file = memfd_create("test", 0);
+    REQUIRE(file >= 0 && ftruncate(file, 8192 + 4096) == 0);
+    const uint64_t high = UINT64_C(0x200000000000);
+    CHECK(memory_share(&memory, high, 8192, file, 4096));
+    CHECK(!memory_share(&memory, high + 4096, 8192, file, 0));
+    CHECK(memory_share(&other, high, 8192 + 4096, file, 0));
+    *memory_at(&memory, high + 5000, 1) = 42;
+    CHECK_EQ(*memory_at(&other, high + 4096 + 5000, 1), 42);
+    CHECK_EQ(memory_allocate(&memory, 16), MEMORY_FIRST_ADDRESS);
+    CHECK(memory_free(&memory, high));
+    CHECK(!memory_at(&memory, high, 1));
+    close(file);
+    memory_release(&memory);
+    memory_release(&other);
 }

@@ -6,6 +6,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include "emu/emu.h"
 #include "host/programs.h"
 #include "test.h"
 
@@ -311,5 +312,58 @@ TEST("variables of a module are found by name, and structs are passed as bytes")
     CHECK(!source->ops->next_kernel(source, &kernel));
     CHECK(!source->ops->failure(source));
     CHECK_EQ(result, 12039u);
+    source->ops->destroy(source);
+}
+
+/* Two modules with a kernel of the same name: the second's adds 100 more. Launches the first's, untimed, and the second's. */
+static void run_modules(void *user, struct host *host) {
+    static const char other[] = PTX_HEAD ".visible .global .u32 mine = 7;\n"
+                                         ".visible .entry add(.param .u64 p, .param .u32 n) {\n"
+                                         "  .reg .b32 %r<2>;\n  .reg .b64 %rd<2>;\n"
+                                         "  ld.param.u64 %rd1, [p];\n"
+                                         "  ld.param.u32 %r1, [n];\n"
+                                         "  add.u32 %r1, %r1, 100;\n"
+                                         "  st.global.u32 [%rd1+4], %r1;\n"
+                                         "  ret;\n}\n";
+    unsigned first = host_module(host, "first.ptx", text, strlen(text));
+    unsigned second = host_module(host, "second.ptx", other, strlen(other));
+    CHECK_EQ(first, 1u);
+    CHECK_EQ(second, 2u);
+    CHECK_EQ((const char *)host_program_of(host, second)->variables[0].name, "mine");
+    uint64_t p = host_alloc(host, 256);
+    struct emu_counts counts = {0};
+    struct host_launch launch = {
+        .kernel = "add",
+        .grid = dim1(1),
+        .block = dim1(1),
+        .arguments = (struct host_argument[]){HOST_U64(p), HOST_U32(3)},
+        .argument_count = 2,
+        .module = first,
+        .untimed = true,
+        .counts = &counts,
+    };
+    host_launch(host, &launch);
+    CHECK_EQ(counts.warp_instructions, 9u);
+    launch.module = second;
+    launch.untimed = false;
+    host_launch(host, &launch);
+    CHECK_EQ(counts.warp_instructions, 5u);
+    CHECK(!host_failure(host));
+    host_read(host, user, p, 8);
+    launch.module = 3;
+    host_launch(host, &launch);
+    CHECK_TEXT(host_failure(host), "no loaded module has a kernel add");
+}
+
+TEST("a launch can name its module, and the machine does not see an untimed one") {
+    uint32_t result[2] = {0};
+    struct stream_source *source =
+        program_source_create(&(struct host_program){.name = "modules", .run = run_modules, .user = result});
+    struct kernel kernel;
+    REQUIRE(source->ops->next_kernel(source, &kernel));
+    CHECK_EQ(read_kernel(source, &kernel), 5u);
+    CHECK(!source->ops->next_kernel(source, &kernel));
+    CHECK_EQ(result[0], 3u);
+    CHECK_EQ(result[1], 103u);
     source->ops->destroy(source);
 }

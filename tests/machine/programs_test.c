@@ -87,6 +87,22 @@ TEST("the program that ends first restarts until the other has ended, and its re
     run_two_destroy(run);
 }
 
+static void note_end(void *user, unsigned program, uint64_t cycle) {
+    uint64_t *last = user;
+    CHECK(program < 2 && cycle > 0);
+    if (last[program] == 0) last[program] = cycle;
+}
+
+TEST("reports the cycle in which a kernel has ended") {
+    struct run *run =
+        run_of_two("adaptive-80sm", generate("synth:alu", SETTINGS("workload.iterations=2", "workload.ctas=40")),
+                   generate("synth:shared", SETTINGS("workload.iterations=10")), NO_SETTINGS);
+    uint64_t first_end[2] = {0};
+    run_go(run, (struct run_options){.kernel_ended = note_end, .user = first_end});
+    for (unsigned i = 0; i < 2; i++) CHECK_EQ(first_end[i], run->result.kernels[i].cycles);
+    run_two_destroy(run);
+}
+
 TEST("the instruction limit holds for each program, and the run ends when the last has reached it") {
     struct run *run =
         run_two("adaptive-80sm", "synth:alu", "synth:shared", SETTINGS("workload.iterations=200", "workload.ctas=80"));
