@@ -1,0 +1,429 @@
+/* `sluice exec` runs an unmodified CUDA program on the simulated GPU. The program is a child process that loads Sluice's
+ * runtime library; this process has the device and the machine. */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "base/base.h"
+#include "base/json.h"
+#include "base/output.h"
+#include "cli/child.h"
+#include "cli/job.h"
+#include "cli/machine.h"
+#include "cli/progress.h"
+#include "cli/report.h"
+#include "cuda/executable.h"
+#include "cuda/server.h"
+#include "stream/recording.h"
+
+struct exec_values {
+    struct machine_options machine;
+    const char *json, *record, *kernels;
+    bool functional;
+};
+
+static const struct option options[] = {
+    MACHINE_OPTIONS(exec_values, machine),
+    {"--json", "FILE", OPTION_TEXT, offsetof(struct exec_values, json),
+     "write the complete result as JSON (`sluice help run`); every launch is one of its `kernels`"},
+    {"--functional", NULL, OPTION_FLAG, offsetof(struct exec_values, functional),
+     "execute the kernels without timing them; event times are estimates"},
+    {"--kernels", "A-B", OPTION_TEXT, offsetof(struct exec_values, kernels),
+     "time launches A to B only, counted from 1 (A: one launch; A-: all from A on); the others are executed"},
+    {"--record", "FILE", OPTION_TEXT, offsetof(struct exec_values, record),
+     "record the instruction streams of the launches instead of timing them, for `sluice run --trace`"},
+};
+
+/* Everything of one run. */
+struct execution {
+    const struct command *command;
+    const struct exec_values *values;
+    const char *name;
+    struct config *config;
+    struct child child;
+    struct cuda_server *server;
+    bool interrupted, failed;
+};
+
+/* --- what to run --- */
+
+static bool read_range(const char *text, uint64_t *first, uint64_t *last) {
+    char *end;
+    if (!text) return true;
+    if (text[0] < '0' || text[0] > '9') return false;
+    *first = *last = strtoull(text, &end, 10);
+    if (*end == '-' && end[1] == '\0') {
+        *last = UINT64_MAX;
+        return *first > 0;
+    }
+    if (*end == '-' && end[1] >= '0' && end[1] <= '9') *last = strtoull(end + 1, &end, 10);
+    return *end == '\0' && *first > 0 && *first <= *last;
+}
+
+/* The program's file: as given, or in the PATH as a shell finds it. NULL if there is none. */
+static char *find_program(const char *name) {
+    if (strchr(name, '/')) return access(name, F_OK) == 0 ? mem_text(name) : NULL;
+    char *list = mem_text(getenv("PATH") ? getenv("PATH") : ""), *rest = list, *found = NULL;
+    for (char *folder; !found && (folder = strsep(&rest, ":"));) {
+        found = text_format("%s/%s", folder[0] ? folder : ".", name);
+        if (access(found, X_OK) == 0) continue;
+        free(found);
+        found = NULL;
+    }
+    free(list);
+    return found;
+}
+
+/* The directory of the runtime library: of an installed program, or of the build tree. */
+static char *find_library(const char *runtime, struct error *err) {
+    char program[PATH_MAX] = "";
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    program[length > 0 ? length : 0] = '\0';
+    char *slash = strrchr(program, '/');
+    if (slash) *slash = '\0';
+    static const char *const places[] = {"/..", ""};
+    for (size_t i = 0; i < COUNT_OF(places); i++) {
+        char *folder = text_format("%s%s/lib/sluice", program, places[i]);
+        char *file = text_format("%s/%s", folder, runtime);
+        bool there = access(file, R_OK) == 0;
+        free(file);
+        if (there) return folder;
+        free(folder);
+    }
+    error_set(err, "the runtime library %s is not installed: expected in %s/../lib/sluice", runtime, program);
+    return NULL;
+}
+
+/* --- results --- */
+
+static struct cuda_options server_options(const struct execution *run, uint64_t first, uint64_t last) {
+    const struct exec_values *values = run->values;
+    return (struct cuda_options){
+        .name = run->name,
+        .config = run->config,
+        .gpu = values->machine.gpu ? values->machine.gpu : DEFAULT_GPU,
+        .socket = run->child.socket,
+        .shared = run->child.shared,
+        .functional = values->functional,
+        .simulated = !values->functional && !values->record,
+        .first = first,
+        .last = last,
+    };
+}
+
+static void put_dim(struct json *json, const char *key, struct dim dim) {
+    json_key(json, key);
+    json_array_compact(json);
+    json_unsigned(json, dim.x);
+    json_unsigned(json, dim.y);
+    json_unsigned(json, dim.z);
+    json_end(json);
+}
+
+static void write_functional(FILE *out, const void *what) {
+    const struct execution *run = what;
+    const struct cuda_launch *launches;
+    uint64_t count = cuda_server_launches(run->server, &launches), warp = 0, thread = 0;
+    for (uint64_t i = 0; i < count; i++) {
+        warp += launches[i].warp_instructions;
+        thread += launches[i].thread_instructions;
+    }
+    struct json json;
+    json_start(&json, out);
+    json_object(&json);
+    json_put_text(&json, "sluice", SLUICE_VERSION);
+    json_put_text(&json, "workload", run->name);
+    json_put_bool(&json, "functional", true);
+    json_put_bool(&json, "interrupted", run->interrupted);
+    json_put_unsigned(&json, "thread_instructions", thread);
+    json_put_unsigned(&json, "warp_instructions", warp);
+    json_key(&json, "kernels");
+    json_array(&json);
+    for (uint64_t i = 0; i < count; i++) {
+        json_object_compact(&json);
+        json_put_text(&json, "name", launches[i].name);
+        put_dim(&json, "grid", launches[i].grid);
+        put_dim(&json, "block", launches[i].block);
+        json_put_unsigned(&json, "instructions", launches[i].thread_instructions);
+        json_put_unsigned(&json, "warp_instructions", launches[i].warp_instructions);
+        json_end(&json);
+    }
+    json_end(&json);
+    json_end(&json);
+    json_finish(&json);
+}
+
+/* Whether the program has ended in a way that its result is complete; says so if not. */
+static bool ended_well(const struct execution *run) {
+    const struct cuda_launch *launches;
+    uint64_t count = cuda_server_launches(run->server, &launches);
+    int status = run->child.status;
+    if (run->failed) return false;
+    if (run->interrupted || WIFEXITED(status)) {
+        if (count == 0) complain(run->command, "warning: %s has launched no kernel", run->name);
+        return count > 0;
+    }
+    complain(run->command, "%s was ended by signal %d (%s) after %llu launch%s; no result is written", run->name,
+             WTERMSIG(status), strsignal(WTERMSIG(status)), (unsigned long long)count, count == 1 ? "" : "es");
+    return false;
+}
+
+/* The program's own status; that of a signal as a shell reports it. */
+static enum status final_status(const struct execution *run, enum status ours) {
+    int status = run->child.status, own = WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+    if (run->interrupted) return STATUS_FAILED;
+    return own ? (enum status)own : run->failed ? STATUS_FAILED : ours;
+}
+
+/* Set by a failure of ours, after which the program cannot continue. */
+static bool give_up;
+static bool in_hurry(void) { return give_up || signals_caught(); }
+
+/* Waits for the program and for what it has started, and prints what is left of its kernels' output. */
+static void finish_program(struct execution *run) {
+    child_wait(&run->child, in_hurry);
+    unsigned others = child_end_others();
+    run->interrupted |= signals_caught();
+    size_t bytes;
+    const char *text = cuda_server_unprinted(run->server, &bytes);
+    if (text) fwrite(text, 1, bytes, stdout);
+    fflush(stdout);
+    if (others)
+        complain(run->command, "%u process%s that %s has started and left %s ended", others, others == 1 ? "" : "es",
+                 run->name, others == 1 ? "was" : "were");
+}
+
+static bool program_failed(const struct execution *run) {
+    const struct stream_source *source = cuda_server_source(run->server);
+    return source->ops->failure && source->ops->failure(source);
+}
+
+static enum status write_json(const struct execution *run, void (*write)(FILE *, const void *), const void *what) {
+    struct error err = {0};
+    if (!run->values->json || output_write(run->values->json, write, what, &err)) return STATUS_DONE;
+    complain_error(&err);
+    return STATUS_FAILED;
+}
+
+/* --- three ways to run --- */
+
+static bool not_interrupted(void *user) {
+    (void)user;
+    return !signals_caught();
+}
+
+static enum status run_functional(struct execution *run) {
+    struct stream_source *source = cuda_server_source(run->server);
+    struct kernel kernel;
+    source->patience = not_interrupted;
+    bool more = source->ops->next_kernel(source, &kernel); /* returns at the end of the program */
+    assert(!more);
+    (void)more;
+    run->failed = program_failed(run);
+    if (run->failed) complain(NULL, "%s", source->ops->failure(source));
+    finish_program(run);
+    if (!ended_well(run)) return final_status(run, STATUS_DONE);
+    return final_status(run, write_json(run, write_functional, run));
+}
+
+static enum status run_recorded(struct execution *run) {
+    struct stream_source *source = cuda_server_source(run->server);
+    struct output output;
+    struct progress progress;
+    struct error err = {0};
+    progress_start(&progress, NULL, NULL, 1);
+    progress.shown = false; /* standard error is the program's */
+    bool good = output_open(&output, run->values->record, &err);
+    if (good) {
+        good = recording_write(output.file, source, run->name, NULL, progress_record_step, &progress, &err);
+        run->failed = !good && !signals_caught();
+    }
+    give_up = !good && !program_failed(run);
+    if (run->failed) complain_error(&err);
+    finish_program(run);
+    bool keep = ended_well(run) && good && !run->interrupted;
+    struct error closing = {0};
+    if (output.file && !output_close(&output, keep, &closing)) run->failed = !!complain_error(&closing);
+    if (run->interrupted) complain(run->command, "interrupted; no recording is written");
+    enum status status = keep ? write_json(run, write_functional, run) : STATUS_DONE;
+    if (keep) job_warn(source);
+    return final_status(run, status);
+}
+
+struct watch {
+    struct progress progress;
+    struct cuda_server *server;
+};
+
+static bool step(void *user, const struct run_progress *now) {
+    return progress_step(&((struct watch *)user)->progress, now);
+}
+
+static void kernel_ended(void *user, unsigned program, uint64_t cycle) {
+    (void)program;
+    cuda_server_kernel_ended(((struct watch *)user)->server, cycle);
+}
+
+static enum status report_run(const struct execution *run, const struct machine *machine,
+                              const struct energy_model *energy, const struct run_result *result, double seconds) {
+    struct rusage usage;
+    getrusage(RUSAGE_SELF, &usage);
+    struct energy_book book;
+    energy_account(energy, run->config, machine_shape(machine), machine_stats(machine), result->cycles, &book);
+    struct run_report report = {
+        .gpu = run->values->machine.gpu ? run->values->machine.gpu : DEFAULT_GPU,
+        .design = run->values->machine.design ? run->values->machine.design : "default",
+        .workload = run->name,
+        .config = run->config,
+        .stats = machine_stats(machine),
+        .journal = machine_journal(machine),
+        .result = result,
+        .energy = &book,
+        .check = "none",
+        .programs = {.count = 1},
+        .interrupted = run->interrupted,
+        .host_seconds = seconds,
+        .host_peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024,
+    };
+    report.programs.program[0] =
+        (struct report_program){.workload = run->name, .check = "none", .stats = *machine_program(machine, 0)};
+    report_write_summary(stderr, &report);
+    return write_json(run, report_write_json, &report);
+}
+
+static enum status run_timed(struct execution *run, struct machine *machine, const struct energy_model *energy) {
+    struct stream_source *source = cuda_server_source(run->server);
+    struct watch watch = {.server = run->server};
+    struct error err = {0};
+    struct run_result result = {0};
+    progress_start(&watch.progress, NULL, NULL, 1);
+    watch.progress.shown = false; /* standard error is the program's */
+    struct run_options how = {.progress = step, .kernel_ended = kernel_ended, .user = &watch};
+    enum run_status ended = machine_run(machine, source, &how, &result, &err);
+    double seconds = progress_clock() - watch.progress.started;
+    cuda_server_stop_timing(run->server);
+    run->failed = ended == RUN_REFUSED || ended == RUN_FAILED;
+    run->interrupted = ended == RUN_INTERRUPTED;
+    give_up = run->failed && !program_failed(run);
+    if (run->failed) complain_error(&err);
+    if (run->failed && result.diagnosis) fputs(result.diagnosis, stderr);
+    finish_program(run);
+    enum status status = STATUS_DONE;
+    if (ended_well(run)) {
+        job_warn(source);
+        if (run->values->kernels && result.kernel_count == 0)
+            complain(run->command, "warning: no launch is in the range --kernels %s", run->values->kernels);
+        status = report_run(run, machine, energy, &result, seconds);
+    }
+    run_result_release(&result);
+    return final_status(run, status);
+}
+
+/* --- the command --- */
+
+static enum status run_child(struct execution *run, struct cuda_options how, struct machine *machine,
+                             const struct energy_model *energy) {
+    run->server = cuda_server_create(&how);
+    enum status status = run->values->functional ? run_functional(run)
+                         : run->values->record   ? run_recorded(run)
+                                                 : run_timed(run, machine, energy);
+    cuda_server_destroy(run->server);
+    return status;
+}
+
+static enum status start(struct execution *run, const char *path, char *const *argv, uint64_t first, uint64_t last) {
+    struct error err = {0};
+    struct cuda_executable found;
+    if (!cuda_executable_read(path, &found, &err)) return complain_error(&err);
+    char *library = find_library(found.runtime, &err);
+    if (!library) return complain_error(&err);
+    bool timed = !run->values->functional && !run->values->record;
+    struct energy_model *energy = timed ? energy_open(run->config, &err) : NULL;
+    struct machine *machine = energy ? machine_create(run->config, &err) : NULL;
+    char *preload = found.rpath ? text_format("%s/%s", library, found.runtime) : NULL;
+    enum status status;
+    signals_catch();
+    if ((timed && !machine) || !child_start(&run->child, path, argv, library, preload, &err)) {
+        status = complain_error(&err);
+    } else {
+        status = run_child(run, server_options(run, first, last), machine, energy);
+        child_close(&run->child);
+    }
+    if (machine) machine_destroy(machine);
+    free(energy);
+    free(preload);
+    free(library);
+    return status;
+}
+
+static bool can_write(const char *path, struct error *err) { return !path || output_check(path, err); }
+
+static enum status exec(const struct command *command, int argc, char **argv) {
+    struct exec_values values = {0};
+    struct arguments arguments;
+    int split = 0;
+    while (split < argc && strcmp(argv[split], "--") != 0) split++;
+    if (!arguments_read(command, split, argv, &values, &arguments)) return STATUS_BAD_INPUT;
+    if (arguments.help) return help_print(command), STATUS_DONE;
+    if (arguments.count || split + 1 >= argc)
+        return complain(command,
+                        "the program and its arguments follow `--`: sluice exec [OPTIONS] -- PROGRAM ARGUMENTS");
+    char **program = argv + split + 1;
+    uint64_t first = 0, last = 0;
+    if (!read_range(values.kernels, &first, &last))
+        return complain(command, "--kernels `%s`: expected A, A-B or A-, counted from 1", values.kernels);
+    if (values.functional && (values.record || values.kernels))
+        return complain(command, "--functional and %s are mutually exclusive",
+                        values.record ? "--record" : "--kernels");
+    if ((values.json && strcmp(values.json, "-") == 0) || (values.record && strcmp(values.record, "-") == 0))
+        return complain(command, "standard output is the program's: name a file");
+    struct error err = {0};
+    if (!can_write(values.json, &err) || !can_write(values.record, &err)) return complain_error(&err);
+    struct execution run = {.command = command, .values = &values, .name = program[0]};
+    run.config = machine_config(&values.machine, &err);
+    if (!run.config) return complain_error(&err);
+    machine_warn_unused((const struct config *const *)&run.config, 1, false);
+    char *path = find_program(program[0]);
+    enum status status =
+        path ? start(&run, path, program, first, last) : complain(command, "there is no program %s", program[0]);
+    free(path);
+    config_destroy(run.config);
+    return status;
+}
+
+static const char *const details[] = {
+    "Runs an unmodified CUDA program on the simulated GPU. The program must be linked with the shared CUDA runtime and"
+    " contain PTX, as by nvcc -cudart shared -gencode arch=compute_75,code=compute_75; docs/cuda.md describes what is"
+    " supported. Every kernel it launches is executed and timed, in order. The program's input, output and exit status"
+    " are its own; the summary of the simulation goes to standard error.",
+    "A program that is ended by a signal gives no result, and the status is 128 plus the signal's number. When the"
+    " command is interrupted, the program and all processes that it has started are ended; the result covers the"
+    " launches so far and is marked `interrupted`. With --functional or --record, the JSON holds `sluice` (version),"
+    " `workload`, `functional`, `interrupted`, `thread_instructions`, `warp_instructions` and `kernels`.",
+    NULL,
+};
+
+static const struct example examples[] = {
+    {"sluice exec -- ./vectoradd 1024", "run a CUDA program and print the summary"},
+    {"sluice exec --gpu fermi-15sm --json result.json -- ./bfs graph.txt", "use another GPU and write all counters"},
+    {"sluice exec --functional -- ./bfs graph.txt", "only execute the program"},
+    {"sluice exec --record bfs.stream -- ./bfs graph.txt", "record its streams for `sluice run --trace`"},
+};
+
+const struct command command_exec = {
+    .name = "exec",
+    .synopsis = "exec [OPTIONS] -- PROGRAM [ARGUMENTS]",
+    .summary = "runs an unmodified CUDA program on the simulated GPU",
+    .details = details,
+    .options = options,
+    .option_count = COUNT_OF(options),
+    .examples = examples,
+    .example_count = COUNT_OF(examples),
+    .run = exec,
+};

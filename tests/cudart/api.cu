@@ -1,0 +1,381 @@
+// The groups of the runtime API, each of which verifies what its functions return and do: api [GROUP]. nvcc compiles it
+// (nvcc_test.sh).
+#include <cassert>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+
+static int failures;
+
+#define CHECK(condition) \
+    do { \
+        if (!(condition)) failures++, printf("%s:%d: %s\n", __FILE__, __LINE__, #condition); \
+    } while (0)
+#define IS(call, error) \
+    do { \
+        cudaError_t is_ = (call); \
+        if (is_ != (error)) failures++, printf("%s:%d: %s: %s\n", __FILE__, __LINE__, #call, cudaGetErrorName(is_)); \
+        (void)cudaGetLastError(); \
+    } while (0)
+#define OK(call) IS(call, cudaSuccess)
+
+__global__ void add_one(int *p, int n) {
+    int i = blockIdx.x * blockDim.x + threadIdx.x;
+    if (i < n) p[i] += 1;
+}
+
+// --- memory ---
+
+__device__ int table[4] = {1, 2, 3, 4};
+__constant__ float factor;
+
+__global__ void use_symbols(int *out) { out[threadIdx.x] = (int)(table[threadIdx.x] * factor); }
+
+static void memory_1d() {
+    int host[100], back[100], *a = nullptr, *b = nullptr;
+    for (int i = 0; i < 100; i++) host[i] = i;
+    OK(cudaMalloc(&a, sizeof host));
+    OK(cudaMalloc(&b, sizeof host));
+    OK(cudaMemcpy(a, host, sizeof host, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy(b, a, sizeof host, cudaMemcpyDeviceToDevice));
+    OK(cudaMemset(b + 50, 0xFF, 50 * sizeof(int)));
+    OK(cudaMemcpy(back, b, sizeof back, cudaMemcpyDefault));
+    CHECK(back[49] == 49 && back[50] == -1 && back[99] == -1);
+    OK(cudaMemcpy(b + 1, host, 4, cudaMemcpyDefault));
+    OK(cudaMemcpy(back, b, 8, cudaMemcpyDeviceToHost));
+    CHECK(back[0] == 0 && back[1] == 0);
+    IS(cudaMemcpy(a, host, sizeof host + 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaMemcpy(back, (void *)4096, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
+    IS(cudaMemcpy(back, a, 4, (cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
+    size_t free_before, free_after, total;
+    OK(cudaMemGetInfo(&free_before, &total));
+    OK(cudaFree(a));
+    OK(cudaMemGetInfo(&free_after, &total));
+    CHECK(free_after == free_before + sizeof host && total > free_after);
+    IS(cudaFree(a), cudaErrorInvalidValue);
+    IS(cudaFree(host), cudaErrorInvalidValue);
+    OK(cudaFree(nullptr));
+    OK(cudaFree(b));
+    void *huge = host;
+    IS(cudaMalloc(&huge, (size_t)1 << 50), cudaErrorMemoryAllocation);
+    CHECK(huge == nullptr);
+}
+
+static void memory_2d_3d() {
+    char host[6][10], back[6][10];
+    memset(host, 7, sizeof host);
+    host[5][9] = 8;
+    char *p;
+    size_t pitch;
+    OK(cudaMallocPitch(&p, &pitch, 10, 6));
+    CHECK(pitch % 512 == 0);
+    OK(cudaMemset2D(p, pitch, 1, 10, 6));
+    OK(cudaMemcpy2D(p + pitch, pitch, host[1], 10, 9, 5, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy2D(back, 10, p, pitch, 10, 6, cudaMemcpyDeviceToHost));
+    CHECK(back[0][0] == 1 && back[1][0] == 7 && back[5][8] == 7 && back[5][9] == 1);
+    IS(cudaMemcpy2D(p, 5, host, 10, 10, 6, cudaMemcpyHostToDevice), cudaErrorInvalidPitchValue);
+    cudaPitchedPtr cube;
+    cudaExtent extent = make_cudaExtent(10, 3, 2);
+    OK(cudaMalloc3D(&cube, extent));
+    OK(cudaMemset3D(cube, 3, extent));
+    cudaMemcpy3DParms copy = {};
+    copy.srcPtr = make_cudaPitchedPtr(host, 10, 10, 3);
+    copy.dstPtr = cube;
+    copy.dstPos = make_cudaPos(1, 1, 1);
+    copy.extent = make_cudaExtent(4, 2, 1);
+    copy.kind = cudaMemcpyHostToDevice;
+    OK(cudaMemcpy3D(&copy));
+    cudaMemcpy3DParms all = {};
+    all.srcPtr = cube;
+    all.dstPtr = make_cudaPitchedPtr(back, 10, 10, 3);
+    all.extent = extent;
+    all.kind = cudaMemcpyDeviceToHost;
+    OK(cudaMemcpy3D(&all));
+    CHECK(back[0][0] == 3 && back[4][0] == 3 && back[4][1] == 7 && back[5][4] == 7 && back[5][5] == 3);
+}
+
+static void memory_symbols() {
+    int five = 5, out[4], got[4], *p;
+    float two = 2;
+    size_t bytes;
+    void *address;
+    OK(cudaMemcpyToSymbol(table, &five, sizeof five, 3 * sizeof(int)));
+    OK(cudaMemcpyToSymbol(factor, &two, sizeof two));
+    OK(cudaMalloc(&p, sizeof out));
+    use_symbols<<<1, 4>>>(p);
+    OK(cudaMemcpy(out, p, sizeof out, cudaMemcpyDeviceToHost));
+    CHECK(out[0] == 2 && out[3] == 10);
+    OK(cudaMemcpyFromSymbol(got, table, sizeof got));
+    CHECK(got[0] == 1 && got[3] == 5);
+    OK(cudaGetSymbolSize(&bytes, table));
+    CHECK(bytes == sizeof table);
+    OK(cudaGetSymbolAddress(&address, table));
+    OK(cudaMemcpy(got, address, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(got[1] == 2);
+    IS(cudaMemcpyToSymbol(table, got, sizeof got, 4), cudaErrorInvalidValue);
+    IS(cudaMemcpyToSymbol(five, got, sizeof got), cudaErrorInvalidSymbol);
+    IS(cudaFree(address), cudaErrorInvalidValue);
+}
+
+static void memory_shared() {
+    int *managed, *pinned, *device, plain[4] = {0};
+    unsigned flags;
+    cudaPointerAttributes attributes;
+    OK(cudaMallocManaged(&managed, 1000 * sizeof(int)));
+    for (int i = 0; i < 1000; i++) managed[i] = i;
+    add_one<<<4, 256>>>(managed, 1000);
+    OK(cudaDeviceSynchronize());
+    CHECK(managed[0] == 1 && managed[999] == 1000);
+    OK(cudaHostAlloc(&pinned, 4096, cudaHostAllocMapped));
+    OK(cudaHostGetDevicePointer(&device, pinned, 0));
+    OK(cudaHostGetFlags(&flags, pinned));
+    CHECK(flags & cudaHostAllocMapped);
+    pinned[5] = 41;
+    add_one<<<1, 256>>>(device, 256);
+    OK(cudaStreamSynchronize(0));
+    CHECK(pinned[5] == 42);
+    OK(cudaMemcpy(managed, pinned, 4096 < 4000 ? 4096 : 4000, cudaMemcpyDefault));
+    CHECK(managed[5] == 42);
+    OK(cudaPointerGetAttributes(&attributes, managed + 3));
+    CHECK(attributes.type == cudaMemoryTypeManaged && attributes.devicePointer == managed + 3);
+    OK(cudaPointerGetAttributes(&attributes, pinned));
+    CHECK(attributes.type == cudaMemoryTypeHost);
+    OK(cudaPointerGetAttributes(&attributes, plain));
+    CHECK(attributes.type == cudaMemoryTypeUnregistered);
+    OK(cudaHostRegister(plain, sizeof plain, cudaHostRegisterDefault));
+    IS(cudaHostRegister(plain, sizeof plain, cudaHostRegisterDefault), cudaErrorHostMemoryAlreadyRegistered);
+    OK(cudaHostUnregister(plain));
+    IS(cudaHostUnregister(plain), cudaErrorHostMemoryNotRegistered);
+    OK(cudaMemPrefetchAsync(managed, 4096, cudaMemLocation{cudaMemLocationTypeDevice, 0}, 0));
+    OK(cudaFree(managed));
+    OK(cudaFreeHost(pinned));
+    IS(cudaFreeHost(pinned), cudaErrorInvalidValue);
+    IS(cudaMallocManaged(&managed, 0), cudaErrorInvalidValue);
+}
+
+static void memory() {
+    memory_1d();
+    memory_2d_3d();
+    memory_symbols();
+    memory_shared();
+}
+
+// --- streams and events ---
+
+static void called(void *user) { ++*(int *)user; }
+static void CUDART_CB called_back(cudaStream_t, cudaError_t status, void *user) { *(int *)user += status == cudaSuccess ? 10 : 100; }
+
+static void streams() {
+    cudaStream_t stream;
+    cudaEvent_t first, second, third, untimed;
+    unsigned flags;
+    int *p, calls = 0;
+    float one, all;
+    OK(cudaStreamCreateWithFlags(&stream, cudaStreamNonBlocking));
+    OK(cudaStreamGetFlags(stream, &flags));
+    CHECK(flags == cudaStreamNonBlocking);
+    OK(cudaEventCreate(&first));
+    OK(cudaEventCreate(&second));
+    OK(cudaEventCreate(&third));
+    OK(cudaEventCreateWithFlags(&untimed, cudaEventDisableTiming));
+    IS(cudaEventElapsedTime(&one, first, second), cudaErrorInvalidResourceHandle);
+    OK(cudaMallocAsync(&p, 4096, stream));
+    OK(cudaMemsetAsync(p, 0, 4096, stream));
+    OK(cudaEventRecord(first, stream));
+    add_one<<<4, 256, 0, stream>>>(p, 1024);
+    OK(cudaEventRecord(second, stream));
+    for (int i = 0; i < 3; i++) add_one<<<4, 256, 0, stream>>>(p, 1024);
+    OK(cudaEventRecord(third, stream));
+    OK(cudaStreamWaitEvent(0, third, 0));
+    OK(cudaEventSynchronize(third));
+    OK(cudaEventQuery(third));
+    OK(cudaEventElapsedTime(&one, first, second));
+    OK(cudaEventElapsedTime(&all, first, third));
+    CHECK(one > 0 && all > 2 * one);
+    OK(cudaEventElapsedTime(&one, second, second));
+    CHECK(one == 0);
+    OK(cudaEventRecord(untimed, stream));
+    IS(cudaEventElapsedTime(&one, first, untimed), cudaErrorInvalidResourceHandle);
+    OK(cudaLaunchHostFunc(stream, called, &calls));
+    OK(cudaStreamAddCallback(stream, called_back, &calls, 0));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(calls == 11);
+    int four;
+    OK(cudaMemcpyAsync(&four, p + 7, 4, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamQuery(stream));
+    CHECK(four == 4);
+    OK(cudaFreeAsync(p, stream));
+    OK(cudaEventDestroy(first));
+    OK(cudaStreamDestroy(stream));
+}
+
+// --- launches, functions and occupancy ---
+
+struct pair {
+    char small;
+    double large;
+};
+
+__global__ void mixed(char a, pair b, short c, double *out) { *out = a + b.small + b.large + c; }
+
+__global__ void __launch_bounds__(128) bounded(int *p) { p[threadIdx.x] = blockDim.x; }
+
+__global__ void use_shared(int *out) {
+    extern __shared__ int dynamic[];
+    __shared__ int fixed[64];
+    fixed[threadIdx.x] = dynamic[threadIdx.x] = threadIdx.x;
+    __syncthreads();
+    out[threadIdx.x] = fixed[63 - threadIdx.x] + dynamic[threadIdx.x];
+}
+
+static void launches() {
+    int *p;
+    double *real, sum;
+    OK(cudaMalloc(&p, 4096));
+    OK(cudaMalloc(&real, 8));
+    mixed<<<1, 1>>>(1, pair{2, 0.5}, 4, real);
+    OK(cudaMemcpy(&sum, real, 8, cudaMemcpyDeviceToHost));
+    CHECK(sum == 7.5);
+    int n = 10;
+    void *arguments[] = {&p, &n};
+    OK(cudaMemset(p, 0, 4096));
+    OK(cudaLaunchKernel((const void *)add_one, dim3(1), dim3(32), arguments, 0, 0));
+    cudaLaunchConfig_t config = {};
+    config.gridDim = dim3(1);
+    config.blockDim = dim3(32);
+    OK(cudaLaunchKernelExC(&config, (const void *)add_one, arguments));
+    OK(cudaLaunchKernelEx(&config, add_one, p, n));
+    OK(cudaLaunchCooperativeKernel((const void *)add_one, dim3(1), dim3(32), arguments, 0, 0));
+    IS(cudaLaunchCooperativeKernel((const void *)add_one, dim3(1000000), dim3(1024), arguments, 0, 0), cudaErrorCooperativeLaunchTooLarge);
+    int got[11];
+    OK(cudaMemcpy(got, p, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(got[9] == 4 && got[10] == 0);
+    add_one<<<1, 2000>>>(p, 1);
+    IS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    add_one<<<0, 32>>>(p, 1);
+    IS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    add_one<<<1, dim3(1, 1, 65)>>>(p, 1);
+    IS(cudaGetLastError(), cudaErrorInvalidConfiguration);
+    bounded<<<1, 256>>>(p);
+    IS(cudaGetLastError(), cudaErrorLaunchOutOfResources);
+    add_one<<<1, 32, 60000>>>(p, 1);
+    IS(cudaGetLastError(), cudaErrorInvalidValue);
+    IS(cudaLaunchKernel((const void *)&n, dim3(1), dim3(32), arguments, 0, 0), cudaErrorInvalidDeviceFunction);
+    OK(cudaDeviceSynchronize());
+}
+
+static void functions() {
+    cudaFuncAttributes attributes;
+    int blocks, *p, got[64], grid, block;
+    const char *name;
+    OK(cudaMalloc(&p, 4096));
+    OK(cudaFuncGetAttributes(&attributes, use_shared));
+    CHECK(attributes.sharedSizeBytes == 256 && attributes.numRegs > 0 && attributes.maxThreadsPerBlock == 1024);
+    OK(cudaFuncGetAttributes(&attributes, bounded));
+    CHECK(attributes.maxThreadsPerBlock == 128);
+    OK(cudaFuncSetAttribute(use_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));
+    use_shared<<<1, 64, 60000>>>(p);
+    OK(cudaMemcpy(got, p, sizeof got, cudaMemcpyDeviceToHost));
+    CHECK(got[0] == 63 && got[63] == 63);
+    IS(cudaFuncSetAttribute(use_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 1 << 20), cudaErrorInvalidValue);
+    OK(cudaFuncSetCacheConfig(use_shared, cudaFuncCachePreferL1));
+    OK(cudaFuncGetName(&name, (const void *)bounded));
+    CHECK(strstr(name, "bounded"));
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add_one, 256, 0));
+    CHECK(blocks == 8); // 2048 threads
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessor(&blocks, add_one, 256, 20000));
+    CHECK(blocks == 3); // 64 KB of shared memory
+    OK(cudaOccupancyMaxPotentialBlockSize(&grid, &block, add_one));
+    CHECK(block == 1024 && grid == 2 * 80);
+}
+
+// --- devices and errors ---
+
+static void devices() {
+    int count, value, device, can;
+    size_t limit;
+    cudaDeviceProp p;
+    OK(cudaGetDeviceCount(&count));
+    CHECK(count == 1);
+    OK(cudaSetDevice(0));
+    IS(cudaSetDevice(1), cudaErrorInvalidDevice);
+    OK(cudaGetDevice(&device));
+    CHECK(device == 0);
+    OK(cudaGetDeviceProperties(&p, 0));
+    CHECK(strcmp(p.name, "Sluice adaptive-80sm") == 0 && p.multiProcessorCount == 80 && p.warpSize == 32);
+    CHECK(p.sharedMemPerBlock == 48 << 10 && p.sharedMemPerMultiprocessor == 64 << 10 && p.l2CacheSize == 6 << 20);
+    CHECK(p.regsPerBlock == 65536 && p.totalConstMem == 65536 && p.maxGridSize[1] == 65535 && p.clusterLaunch == 0);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrClockRate, 0));
+    CHECK(value == 1400000);
+    OK(cudaDeviceGetAttribute(&value, cudaDevAttrMaxBlocksPerMultiprocessor, 0));
+    CHECK(value == 32 && p.maxBlocksPerMultiProcessor == 32);
+    OK(cudaDeviceCanAccessPeer(&can, 0, 0));
+    CHECK(!can);
+    OK(cudaDeviceSetLimit(cudaLimitMallocHeapSize, 1 << 20));
+    OK(cudaDeviceGetLimit(&limit, cudaLimitMallocHeapSize));
+    CHECK(limit == 1 << 20);
+    CHECK(strcmp(cudaGetErrorName(cudaErrorInvalidValue), "cudaErrorInvalidValue") == 0);
+    CHECK(strcmp(cudaGetErrorString(cudaErrorMemoryAllocation), "out of memory") == 0);
+    (void)cudaSetDevice(7);
+    CHECK(cudaPeekAtLastError() == cudaErrorInvalidDevice);
+    CHECK(cudaGetLastError() == cudaErrorInvalidDevice);
+    CHECK(cudaGetLastError() == cudaSuccess);
+    add_one<<<1, 32>>>(nullptr, 0);
+    OK(cudaDeviceReset());
+}
+
+// --- what kernels call: printf, malloc and assert ---
+
+__global__ void say(int n) { printf("thread %d of %d: %s %.1f\n", threadIdx.x, n, "text", 1.5); }
+
+__global__ void build(int **lists) {
+    int *list = (int *)malloc(4 * sizeof(int));
+    for (int i = 0; i < 4; i++) list[i] = threadIdx.x * i;
+    lists[threadIdx.x] = list;
+}
+
+__global__ void collect(int **lists, int *sum) {
+    for (int i = 0; i < 4; i++) atomicAdd(sum, lists[threadIdx.x][i]);
+    free(lists[threadIdx.x]);
+}
+
+static void calls() {
+    int **lists, *sum, total;
+    printf("before\n");
+    say<<<1, 2>>>(2);
+    OK(cudaDeviceSynchronize());
+    printf("after\n");
+    OK(cudaMalloc(&lists, 32 * sizeof *lists));
+    OK(cudaMalloc(&sum, sizeof *sum));
+    OK(cudaMemset(sum, 0, sizeof *sum));
+    build<<<1, 32>>>(lists);
+    collect<<<1, 32>>>(lists, sum);
+    OK(cudaMemcpy(&total, sum, sizeof total, cudaMemcpyDeviceToHost));
+    CHECK(total == 31 * 32 / 2 * 6);
+    say<<<1, 1>>>(1); // printed at the end of the program
+}
+
+__global__ void insist(int n) { assert(n < 3); }
+
+static void asserts() {
+    insist<<<1, 1>>>(2);
+    OK(cudaDeviceSynchronize());
+    insist<<<1, 1>>>(3);
+    IS(cudaDeviceSynchronize(), cudaErrorAssert);
+    IS(cudaDeviceSynchronize(), cudaErrorAssert);
+}
+
+int main(int argc, char **argv) {
+    static const struct {
+        const char *name;
+        void (*run)();
+        bool alone; // only if it is named
+    } groups[] = {
+        {"memory", memory, false},   {"streams", streams, false}, {"launches", launches, false}, {"functions", functions, false},
+        {"devices", devices, false}, {"calls", calls, false},     {"asserts", asserts, true},
+    };
+    for (auto &group : groups)
+        if (argc > 1 ? strcmp(argv[1], group.name) == 0 : !group.alone) group.run();
+    if (!failures) printf("passed\n");
+    return failures != 0;
+}
