@@ -241,7 +241,8 @@ static void check_defined(struct program *program) {
 struct shared_use {
     const struct ptx_module *module;
     const struct layout *layout;
-    bool common, dynamic; /* reachable device functions use shared variables, unsized ones */
+    bool common;  /* the kernel or a reachable device function uses a common variable */
+    bool dynamic; /* a reachable device function uses an unsized variable */
     uint64_t dynamic_align;
 };
 
@@ -256,9 +257,8 @@ static void note_shared(void *user, uint32_t f) {
         if (!is_shared(use->module, &function->operands[i])) continue;
         const struct ptx_variable *variable = &use->module->variables[function->operands[i].index];
         if (variable->unsized) use->dynamic_align = max_u64(use->dynamic_align, variable->align_bytes);
-        if (function->is_kernel) continue;
-        use->common |= !variable->unsized;
-        use->dynamic |= variable->unsized;
+        use->common |= !variable->unsized && use->layout->is_common[function->operands[i].index];
+        use->dynamic |= variable->unsized && !function->is_kernel;
     }
 }
 

@@ -370,6 +370,7 @@ static const char *const shared_text = PTX_HEAD
     ".entry caller() { .reg .b32 %r<3>; .shared .b32 mine[8]; mov.u32 %r1, mine; call f; ret; }\n"
     ".entry alone() { .reg .b32 %r<3>; mov.u32 %r1, other; ret; }\n"
     ".entry dynamic() { .reg .b32 %r<3>; .shared .b32 one; mov.u32 %r1, one; mov.u32 %r2, more; ret; }\n"
+    ".entry inlined() { .reg .b32 %r<3>; mov.u32 %r1, common; mov.u32 %r2, more; ret; }\n" /* f is not called */
     ".entry largest() { .reg .b32 %r<3>; mov.u32 %r1, other; call f; ret; }\n";
 
 TEST("shared variables of device functions have one address, kernels have only the variables they use") {
@@ -381,6 +382,7 @@ TEST("shared variables of device functions have one address, kernels have only t
     CHECK_EQ(program_kernel(p, "largest")->shared_bytes, 176u);
     CHECK_EQ(program_kernel(p, "caller")->shared_bytes, 176u);
     CHECK_EQ(program_kernel(p, "dynamic")->shared_bytes, 16u);
+    CHECK_EQ(program_kernel(p, "inlined")->shared_bytes, 112u);
     char *text = compiled_text(&c, ptx_find_function(c.module, "f"));
     CHECK_TEXT(text, "c0=0x0");
     CHECK_TEXT(text, "=0xb0");
