@@ -11,6 +11,9 @@ holds "none was found" test -n "$commands"
 
 # The commands see the tree through links; their output files stay outside of it.
 mkdir "$work/tree" && ln -s "$PWD"/* "$work/tree/"
+# The programs of the examples of `sluice exec`.
+. tests/cudart/plain.sh
+plain 12 "$work/tree/vectoradd" && cp "$work/tree/vectoradd" "$work/tree/bfs"
 
 while IFS=$'\t' read -r file line; do
     [ -n "$line" ] || continue
