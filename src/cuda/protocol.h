@@ -49,7 +49,8 @@ enum {
     LAUNCH_GRID,
     LAUNCH_BLOCK = LAUNCH_GRID + 3,
     LAUNCH_SHARED = LAUNCH_BLOCK + 3,
-    REQUEST_VALUES = 9
+    LAUNCH_COOPERATIVE, /* not 0: the CTAs may wait for each other */
+    REQUEST_VALUES,
 };
 
 struct request {

@@ -290,6 +290,7 @@ static void execute(struct cuda_server *server, const struct request *request, c
         .arguments = arguments,
         .argument_count = count,
         .module = module,
+        .cooperative = value[LAUNCH_COOPERATIVE] != 0,
         .untimed = !is_timed(server, server->launch_count + 1),
         .counts = &counts,
     };

@@ -206,7 +206,7 @@ static void properties_fill(struct cudaDeviceProp *p, const struct device_facts 
     p->globalL1CacheSupported = p->localL1CacheSupported = 1;
     p->sharedMemPerMultiprocessor = p->sharedMemPerBlockOptin = d->shared_bytes_per_sm;
     p->regsPerMultiprocessor = (int)d->registers_per_sm;
-    p->managedMemory = p->concurrentManagedAccess = 1;
+    p->managedMemory = p->concurrentManagedAccess = p->cooperativeLaunch = 1;
 #if CUDART_MAJOR < 13
     p->clockRate = (int)d->core_khz;
     p->memoryClockRate = (int)d->memory_khz;

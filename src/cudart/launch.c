@@ -49,7 +49,7 @@ static bool shared_allowed(const struct function *function, size_t shared) {
     return shared <= most || shared <= function->shared_limit;
 }
 
-static cudaError_t launch(const void *key, dim3 grid, dim3 block, void **arguments, size_t shared) {
+static cudaError_t launch(const void *key, dim3 grid, dim3 block, void **arguments, size_t shared, bool cooperative) {
     cudaError_t error;
     const struct function *function = function_find(key, &error);
     if (!function) return error;
@@ -57,7 +57,7 @@ static cudaError_t launch(const void *key, dim3 grid, dim3 block, void **argumen
     size_t name_bytes = strlen(function->name) + 1;
     struct request request = {
         .kind = REQUEST_LAUNCH,
-        .value = {function->module, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared},
+        .value = {function->module, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, cooperative},
         .bytes = name_bytes,
     };
     for (unsigned i = 0; i < function->facts.parameters; i++) {
@@ -79,13 +79,13 @@ static cudaError_t launch(const void *key, dim3 grid, dim3 block, void **argumen
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream) {
     (void)stream;
-    return answer(launch(function, grid, block, arguments, shared));
+    return answer(launch(function, grid, block, arguments, shared, false));
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                cudaStream_t stream) {
     (void)stream;
-    return answer(launch(kernel, grid, block, arguments, shared));
+    return answer(launch(kernel, grid, block, arguments, shared, false));
 }
 
 /* Attributes are hints or concern clusters, which the device does not have: only a cluster of more than one CTA would change
@@ -103,7 +103,7 @@ cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *fu
             return cudaLaunchCooperativeKernel(function, config->gridDim, config->blockDim, arguments,
                                                config->dynamicSmemBytes, config->stream);
     }
-    return answer(launch(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes));
+    return answer(launch(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, false));
 }
 
 static cudaError_t occupancy(const void *key, dim3 block, size_t shared, int *blocks) {
@@ -133,7 +133,7 @@ cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 bl
     if (error != cudaSuccess) return answer(error);
     if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks * device->sms)
         return answer(cudaErrorCooperativeLaunchTooLarge);
-    return answer(launch(function, grid, block, arguments, shared));
+    return answer(launch(function, grid, block, arguments, shared, true));
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int block_threads,

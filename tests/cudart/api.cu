@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 
+#include <cooperative_groups.h>
+
 static int failures;
 
 #define CHECK(condition) \
@@ -324,6 +326,31 @@ static void devices() {
     OK(cudaDeviceReset());
 }
 
+// --- cooperative launches ---
+
+__global__ void meet(int *p, int *sum) {
+    cooperative_groups::grid_group grid = cooperative_groups::this_grid();
+    for (int round = 0; round < 3; round++) {
+        p[grid.thread_rank()] = round + 1;
+        grid.sync();
+        atomicAdd(sum, p[(grid.thread_rank() + grid.size() / 2) % grid.size()]); // of another block
+        grid.sync();
+    }
+}
+
+static void cooperation() {
+    int *p, *sum, total, can;
+    OK(cudaDeviceGetAttribute(&can, cudaDevAttrCooperativeLaunch, 0));
+    CHECK(can);
+    OK(cudaMalloc(&p, 8 * 64 * sizeof(int)));
+    OK(cudaMalloc(&sum, sizeof(int)));
+    OK(cudaMemset(sum, 0, sizeof(int)));
+    void *arguments[] = {&p, &sum};
+    OK(cudaLaunchCooperativeKernel((const void *)meet, dim3(8), dim3(64), arguments, 0, 0));
+    OK(cudaMemcpy(&total, sum, sizeof total, cudaMemcpyDeviceToHost));
+    CHECK(total == 8 * 64 * 6);
+}
+
 // --- what kernels call: printf, malloc and assert ---
 
 __global__ void say(int n) { printf("thread %d of %d: %s %.1f\n", threadIdx.x, n, "text", 1.5); }
@@ -372,7 +399,7 @@ int main(int argc, char **argv) {
         bool alone; // only if it is named
     } groups[] = {
         {"memory", memory, false},   {"streams", streams, false}, {"launches", launches, false}, {"functions", functions, false},
-        {"devices", devices, false}, {"calls", calls, false},     {"asserts", asserts, true},
+        {"devices", devices, false}, {"cooperation", cooperation, false}, {"calls", calls, false},     {"asserts", asserts, true},
     };
     for (auto &group : groups)
         if (argc > 1 ? strcmp(argv[1], group.name) == 0 : !group.alone) group.run();
