@@ -46,7 +46,7 @@ static void memory_1d() {
     OK(cudaMemcpy(b + 1, host, 4, cudaMemcpyDefault));
     OK(cudaMemcpy(back, b, 8, cudaMemcpyDeviceToHost));
     CHECK(back[0] == 0 && back[1] == 0);
-    IS(cudaMemcpy(a, host, sizeof host + 4, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaMemcpy(a + 1, host, sizeof host, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
     IS(cudaMemcpy(back, (void *)4096, 4, cudaMemcpyDeviceToHost), cudaErrorInvalidValue);
     IS(cudaMemcpy(back, a, 4, (cudaMemcpyKind)9), cudaErrorInvalidMemcpyDirection);
     size_t free_before, free_after, total;
@@ -207,7 +207,7 @@ static void streams() {
     OK(cudaStreamQuery(stream));
     CHECK(four == 4);
     OK(cudaFreeAsync(p, stream));
-    OK(cudaEventDestroy(first));
+    for (cudaEvent_t event : {first, second, third, untimed}) OK(cudaEventDestroy(event));
     OK(cudaStreamDestroy(stream));
 }
 

@@ -319,6 +319,8 @@ static bool streams() {
     bool good = ms > 0 && ms < 1000;
     if (!good) printf("the events are %g ms apart\n", ms);
     for (int i = 0; i < count * n; i++) good &= host[i] == i * i;
+    MUST(cudaEventDestroy(start));
+    MUST(cudaEventDestroy(stop));
     MUST(cudaFreeHost(host));
     return good;
 }

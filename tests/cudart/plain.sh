@@ -6,5 +6,5 @@ library=$(dirname "$SLUICE")/lib/sluice
 plain() {
     local sanitize=()
     ! nm -D "$library/libcudart.so.$1" | grep -q __asan_init || sanitize=(-fsanitize=address)
-    "${CC:-gcc}" -std=gnu17 -Isrc -DCUDART_MAJOR="${1%%.*}" "${sanitize[@]}" tests/cudart/plain.c -o "$2" "$library/libcudart.so.$1" -pthread
+    "${CC:-gcc}" -std=gnu17 -Isrc -DCUDART_MAJOR="${1%%.*}" "${sanitize[@]}" tests/cudart/plain.c -o "$2" "$library/libcudart.so.$1" -pthread 2>"$work/cc.log" || cat "$work/cc.log"
 }
