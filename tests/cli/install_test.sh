@@ -50,6 +50,13 @@ installed run synth:alu --gpu selrep-64sm --design private --set workload.ctas=1
 installed overhead --design selrep
 installed list experiments
 holds "the data are those of the moved prefix" grep -q 'installed in the prefix' "$work/out"
+. tests/cudart/plain.sh
+plain 12 "$work/elsewhere/program"
+installed exec --functional -- ./program
+holds "the program ran" grep -q passed "$work/out"
+cp examples/saxpy.cu "$work/elsewhere"
+installed cuda --compiler clang saxpy.cu
+holds "a launch file is printed" grep -q 'kernel: saxpy' "$work/out"
 installed reproduce quick/sharing --size tiny -j 1 --store quick.sqlite
 holds "the report has published values" grep -q 'adaptive-0' "$work/elsewhere/quick-sharing.html"
 
