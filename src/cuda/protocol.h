@@ -38,6 +38,8 @@ enum request_kind {
     REQUEST_TIME,      /* number of launches -> simulated nanoseconds at the end of the last of them */
     REQUEST_LIMIT,     /* bytes of the device's heap, 0: only ask -> its bytes */
     REQUEST_MEMORY,    /* -> bytes in use */
+    REQUEST_TEXTURE,   /* payload: struct texture_facts -> handle of a texture or surface object */
+    REQUEST_UNTEXTURE, /* handle */
     REQUEST_KINDS,
 };
 
@@ -83,6 +85,16 @@ struct function_facts {
 
 struct parameter_facts {
     uint32_t offset, bytes;
+};
+
+/* An image and how it is read; the values are those of the runtime API. */
+struct texture_facts {
+    uint64_t address, pitch, slice;
+    uint32_t width, height, depth, layers, dimensions; /* emu/texture.h */
+    uint32_t bits, kind, channels;                     /* of a channel; enum cudaChannelFormatKind */
+    uint32_t tiled, surface;
+    uint32_t filter, address_mode[3], normalized_coordinates, normalized_values;
+    float border[4];
 };
 
 /* The numbers of cudaError_t that a server sends. */

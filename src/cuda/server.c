@@ -407,7 +407,9 @@ static void serve_one(struct cuda_server *server, const struct request *request)
     case REQUEST_OCCUPANCY: get_occupancy(server, request); break;
     case REQUEST_WAIT: reply_to(server, failure_number(server), server->launch_count, 0); break;
     case REQUEST_TIME: get_time(server, request->value[0]); break;
-    default: server->wire.broken |= !serve_memory(server, request); /* otherwise not one of ours */
+    default:
+        server->wire.broken |=
+            !serve_memory(server, request) && !serve_textures(server, request); /* otherwise not one of ours */
     }
 }
 

@@ -43,6 +43,8 @@ void reply_head(struct cuda_server *server, struct reply *reply);
 /* The CUDA error of a failed program; 0 if it has not failed. */
 int failure_number(const struct cuda_server *server);
 
+/* Executes a request on textures and surfaces; false if it is none. */
+bool serve_textures(struct cuda_server *server, const struct request *request);
 /* Executes a request on memory; false if it is none. */
 bool serve_memory(struct cuda_server *server, const struct request *request);
 

@@ -5,15 +5,7 @@
 
 #include "cudart/runtime.h"
 
-struct cudaChannelFormatDesc {
-    int x, y, z, w, f;
-};
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int f);
 cudaError_t cudaGetDeviceProperties_v2(struct cudaDeviceProp *properties, int device);
-
-struct cudaChannelFormatDesc cudaCreateChannelDesc(int x, int y, int z, int w, int f) {
-    return (struct cudaChannelFormatDesc){x, y, z, w, f};
-}
 
 static uint64_t shared_per_block(const struct device_facts *d) {
     return d->shared_bytes_per_sm < SHARED_BLOCK_BYTES ? d->shared_bytes_per_sm : SHARED_BLOCK_BYTES;

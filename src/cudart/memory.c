@@ -7,6 +7,7 @@
 #include <sys/mman.h>
 #include <unistd.h>
 
+#include "cudart/copy.h"
 #include "cudart/runtime.h"
 
 enum { PITCH_BYTES = 512, PAGE_BYTES = 4096 };
@@ -328,18 +329,24 @@ cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_
     return cudaMemcpy2D(to, to_pitch, from, from_pitch, width, height, kind);
 }
 
-static char *at_position(struct cudaPitchedPtr pointer, struct cudaPos position) {
-    return (char *)pointer.ptr + (position.z * pointer.ysize + position.y) * pointer.pitch + position.x;
+static struct copy_side side_of(struct cudaPitchedPtr pointer, struct cudaPos position) {
+    return (struct copy_side){(char *)pointer.ptr + (position.z * pointer.ysize + position.y) * pointer.pitch +
+                                  position.x,
+                              pointer.pitch, pointer.pitch * pointer.ysize, 1};
 }
 
+/* With an array on one side, the extent is in its elements; otherwise in bytes. */
 cudaError_t cudaMemcpy3D(const struct cudaMemcpy3DParms *c) {
-    if (!c) return answer(cudaErrorInvalidValue);
-    if (c->srcArray || c->dstArray) return missing("cudaMemcpy3D with arrays");
-    return answer(
-        copy(&(struct copy){c->extent.width, c->extent.height, c->extent.depth, at_position(c->dstPtr, c->dstPos),
-                            c->dstPtr.pitch, c->dstPtr.pitch * c->dstPtr.ysize, at_position(c->srcPtr, c->srcPos),
-                            c->srcPtr.pitch, c->srcPtr.pitch * c->srcPtr.ysize},
-             c->kind));
+    if (!c || (!c->srcArray && !c->srcPtr.ptr) || (!c->dstArray && !c->dstPtr.ptr))
+        return answer(cudaErrorInvalidValue);
+    struct copy_side from = side_of(c->srcPtr, c->srcPos), to = side_of(c->dstPtr, c->dstPos);
+    bool within = !c->srcArray || array_side(c->srcArray, c->srcPos, &c->extent, &from);
+    within &= !c->dstArray || array_side(c->dstArray, c->dstPos, &c->extent, &to);
+    if (!within) return answer(cudaErrorInvalidValue);
+    size_t texel = from.texel > to.texel ? from.texel : to.texel;
+    return answer(copy(&(struct copy){c->extent.width * texel, c->extent.height, c->extent.depth, to.start, to.pitch,
+                                      to.slice, from.start, from.pitch, from.slice},
+                       c->kind));
 }
 
 cudaError_t cudaMemcpy3DAsync(const struct cudaMemcpy3DParms *c, cudaStream_t stream) {

@@ -351,6 +351,78 @@ static void cooperation() {
     CHECK(total == 8 * 64 * 6);
 }
 
+// --- textures, surfaces and arrays ---
+
+__global__ void look_up(cudaTextureObject_t image, cudaTextureObject_t line, float *out, int width) {
+    int x = threadIdx.x, y = blockIdx.x;
+    out[y * width + x] = tex2D<float>(image, x + 1.0f, y + 0.5f) + tex1Dfetch<float>(line, x);
+}
+
+__global__ void draw(cudaSurfaceObject_t surface) {
+    surf2Dwrite((int)(threadIdx.x + 100 * blockIdx.x), surface, threadIdx.x * sizeof(int), blockIdx.x);
+}
+
+static void textures() {
+    const int width = 20, height = 9;
+    float image[height][width], line[width], got[height][width], *device_line, *out;
+    for (int x = 0; x < width; x++) line[x] = 1000.0f * x;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) image[y][x] = (float)(x * x + 100 * y);
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>(), known;
+    cudaExtent extent;
+    OK(cudaMallocArray(&array, &format, width, height));
+    OK(cudaArrayGetInfo(&known, &extent, nullptr, array));
+    CHECK(known.x == 32 && known.f == cudaChannelFormatKindFloat && extent.width == width && extent.height == height);
+    OK(cudaMemcpy2DToArray(array, 0, 0, image, sizeof image[0], sizeof image[0], height, cudaMemcpyHostToDevice));
+    OK(cudaMemcpy2DFromArray(got, sizeof got[0], array, 0, 0, sizeof got[0], height, cudaMemcpyDeviceToHost));
+    CHECK(memcmp(got, image, sizeof got) == 0);
+    IS(cudaMemcpy2DToArray(array, 4, 0, image, sizeof image[0], sizeof image[0], height, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    OK(cudaMalloc(&device_line, sizeof line));
+    OK(cudaMalloc(&out, sizeof got));
+    OK(cudaMemcpy(device_line, line, sizeof line, cudaMemcpyHostToDevice));
+    cudaResourceDesc resource = {};
+    cudaTextureDesc sampling = {};
+    cudaTextureObject_t texture, fetch;
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    sampling.addressMode[0] = sampling.addressMode[1] = cudaAddressModeClamp;
+    sampling.filterMode = cudaFilterModeLinear;
+    OK(cudaCreateTextureObject(&texture, &resource, &sampling, nullptr));
+    cudaResourceDesc linear = {};
+    linear.resType = cudaResourceTypeLinear;
+    linear.res.linear.devPtr = device_line;
+    linear.res.linear.desc = format;
+    linear.res.linear.sizeInBytes = sizeof line;
+    cudaTextureDesc plain = {};
+    OK(cudaCreateTextureObject(&fetch, &linear, &plain, nullptr));
+    look_up<<<height, width>>>(texture, fetch, out, width);
+    OK(cudaMemcpy(got, out, sizeof got, cudaMemcpyDeviceToHost));
+    bool good = true;
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) { // half way to the next texel, clamped at the end
+            float next = image[y][x + 1 < width ? x + 1 : x];
+            good &= got[y][x] == (image[y][x] + next) / 2 + line[x];
+        }
+    CHECK(good);
+    OK(cudaDestroyTextureObject(texture));
+    OK(cudaDestroyTextureObject(fetch));
+    OK(cudaFreeArray(array));
+
+    int drawn[5][16];
+    cudaSurfaceObject_t surface;
+    format = cudaCreateChannelDesc<int>();
+    OK(cudaMallocArray(&array, &format, 16, 5, cudaArraySurfaceLoadStore));
+    resource.res.array.array = array;
+    OK(cudaCreateSurfaceObject(&surface, &resource));
+    draw<<<5, 16>>>(surface);
+    OK(cudaMemcpyFromArray(drawn, array, 0, 0, sizeof drawn, cudaMemcpyDeviceToHost));
+    CHECK(drawn[0][0] == 0 && drawn[4][15] == 415);
+    OK(cudaDestroySurfaceObject(surface));
+    OK(cudaFreeArray(array));
+    OK(cudaFree(device_line));
+}
+
 // --- what kernels call: printf, malloc and assert ---
 
 __global__ void say(int n) { printf("thread %d of %d: %s %.1f\n", threadIdx.x, n, "text", 1.5); }
@@ -399,7 +471,7 @@ int main(int argc, char **argv) {
         bool alone; // only if it is named
     } groups[] = {
         {"memory", memory, false},   {"streams", streams, false}, {"launches", launches, false}, {"functions", functions, false},
-        {"devices", devices, false}, {"cooperation", cooperation, false}, {"calls", calls, false},     {"asserts", asserts, true},
+        {"devices", devices, false}, {"cooperation", cooperation, false}, {"textures", textures, false}, {"calls", calls, false},     {"asserts", asserts, true},
     };
     for (auto &group : groups)
         if (argc > 1 ? strcmp(argv[1], group.name) == 0 : !group.alone) group.run();

@@ -38,7 +38,7 @@ for program in add naive tiled reduction scan histogram transpose stencil search
     done
 done
 
-for group in memory streams launches functions cooperation devices; do
+for group in memory streams launches functions cooperation textures devices; do
     testcase "the functions of group $group do and return what they must"
     sluice exec --functional -- "$work/api" $group
     status_is 0
