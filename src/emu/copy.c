@@ -166,6 +166,16 @@ void copies_end(struct warp_state *w) {
 
 /* --- instructions --- */
 
+bool copy_shared(struct warp_state *w, const struct op *op, unsigned lane, uint64_t *address) {
+    if (LIKELY(!(*address >> CLUSTER_RANK_SHIFT))) return true;
+    const struct cta *cta = cluster_cta(w, *address);
+    if (cta == w->warp.cta)
+        *address &= low_mask(CLUSTER_RANK_SHIFT);
+    else if (cta)
+        fault_set(w, op, lane, "asynchronous copies and mbarriers in other blocks of the cluster are not supported");
+    return !cta || cta == w->warp.cta; /* the access to memory that does not exist is a fault, too */
+}
+
 /* Makes space for another pending copy; the oldest ones are performed if there are too many. */
 static void space_make(struct warp_state *w, enum group_kind kind) {
     struct warp_copies *c = w->copies;
@@ -222,6 +232,7 @@ static void execute_copy(struct warp *warp, const struct op *op, uint32_t mask) 
             fault_set(w, op, lane, "a source of %" PRIu64 " bytes is larger than the copy, %u bytes", size, bytes);
             return;
         }
+        if (!copy_shared(w, op, lane, &to[lane])) return;
         if (to[lane] % bytes || !space_at(w, PTX_SPACE_SHARED, to[lane], bytes, ACCESS_WRITE)) {
             access_fault(w, op, lane, PTX_SPACE_SHARED, to[lane], bytes, ACCESS_WRITE);
             return;
@@ -314,7 +325,8 @@ static void execute_bulk_load(struct warp *warp, const struct op *op, uint32_t m
     w->run->changed |= 1 << PTX_SPACE_SHARED;
     FOR_LANES (lane, mask) {
         uint32_t size = (uint32_t)bytes[lane];
-        if (!bulk_check(w, op, lane, PTX_SPACE_SHARED, to[lane], size, ACCESS_WRITE) ||
+        if (!copy_shared(w, op, lane, &to[lane]) || !copy_shared(w, op, lane, &barrier[lane]) ||
+            !bulk_check(w, op, lane, PTX_SPACE_SHARED, to[lane], size, ACCESS_WRITE) ||
             !bulk_check(w, op, lane, PTX_SPACE_GLOBAL, from[lane], size, ACCESS_READ))
             return;
         int slot =
@@ -334,7 +346,8 @@ static void execute_bulk_store(struct warp *warp, const struct op *op, uint32_t 
     w->run->changed |= 1 << PTX_SPACE_SHARED;
     FOR_LANES (lane, mask) {
         uint32_t size = (uint32_t)bytes[lane];
-        if (!bulk_check(w, op, lane, PTX_SPACE_GLOBAL, to[lane], size, ACCESS_WRITE) ||
+        if (!copy_shared(w, op, lane, &from[lane]) ||
+            !bulk_check(w, op, lane, PTX_SPACE_GLOBAL, to[lane], size, ACCESS_WRITE) ||
             !bulk_check(w, op, lane, PTX_SPACE_SHARED, from[lane], size, ACCESS_READ))
             return;
         space_make(w, GROUP_BULK);
@@ -366,6 +379,7 @@ static void execute_arrive(struct warp *warp, const struct op *op, uint32_t mask
             fault_set(w, op, lowest_bit(group), "an mbarrier must be in shared memory");
             return;
         }
+        if (!copy_shared(w, op, lowest_bit(group), &at)) return;
         int slot = mbarrier_bind_arrival(w, op, group, at, c->issued[GROUP_LANES], !(op->modifiers & MOD_NOINC));
         if (slot < 0) return;
         c->issued[GROUP_LANES]++;

@@ -274,6 +274,8 @@ void touch_note_lines(struct warp_state *w, enum ptx_space space, const uint64_t
 /* Asynchronous copies (copy.c) and mbarriers (mbarrier.c). */
 op_handler *copy_handler_find(const struct op *op);
 op_handler *mbarrier_handler_find(const struct op *op);
+/* Makes an address of shared memory relative to the CTA; false, after a fault, if it is in another CTA of the cluster. */
+bool copy_shared(struct warp_state *w, const struct op *op, unsigned lane, uint64_t *address);
 /* Performs the copies of the lanes that are older than copy `number` of the warp. */
 void copies_land(struct warp_state *w, uint32_t mask, uint32_t number);
 /* Performs one bulk copy from global to shared memory. */

@@ -211,11 +211,13 @@ struct groups {
 static bool groups_begin(struct warp_state *w, const struct op *op, uint32_t mask, struct groups *g) {
     access_addresses(w, op, mask, g->address);
     g->rest = mask;
-    FOR_LANES (lane, mask)
+    FOR_LANES (lane, mask) {
         if (space_resolve(op->space, &g->address[lane]) != PTX_SPACE_SHARED) {
             fault_set(w, op, lane, "an mbarrier must be in shared memory");
             return false;
         }
+        if (!copy_shared(w, op, lane, &g->address[lane])) return false;
+    }
     return true;
 }
 

@@ -382,8 +382,7 @@ bool forms_refused(const struct forms *forms, const struct ptx_module *module, c
     const struct form *form = forms_match(forms, module, instr, &op, types, NULL);
     if (form || partly) return !form || (form->flags & FORM_REFUSED);
     for (unsigned i = 0; i < instr->modifier_count; i++)
-        if (ptx_modifier_class(instr->modifier[i]) == PTX_CLASS_OTHER || instr->modifier[i] == PTX_MOD_async ||
-            instr->modifier[i] == PTX_MOD_shared_cluster)
+        if (ptx_modifier_class(instr->modifier[i]) == PTX_CLASS_OTHER || instr->modifier[i] == PTX_MOD_async)
             return true;
     return false;
 }

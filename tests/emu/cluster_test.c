@@ -114,6 +114,26 @@ TEST("misuse of the barrier and of addresses is a fault") {
           2, SIZE(2, 1, 1), "outside the 256 bytes available");
 }
 
+/* Rank `of` of an mbarrier in `tile`, as %r5. */
+#define BARRIER_OF(of) \
+    "mov.u32 %r4, tile; mov.u32 %r3, %cluster_ctarank; xor.b32 %r3, %r3, " of \
+    "; mbarrier.init.shared.b64 [%r4], 64;\n" \
+    "barrier.cluster.arrive; barrier.cluster.wait; mapa.shared::cluster.u32 %r5, %r4, %r3;\n"
+#define REMOTE_ARRIVE "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];"
+
+TEST("copies and mbarriers in other CTAs of the cluster are rejected, in the own one they are not") {
+    struct ptx_run run = {0};
+    CHECK(run_ptx(&run, CLUSTER_KERNEL(".reqnctapercluster 2, 1, 1", BARRIER_OF("0") REMOTE_ARRIVE), 2, 1));
+    run_end(&run);
+    FAILS(CLUSTER_KERNEL("", BARRIER_OF("1") REMOTE_ARRIVE), 2, SIZE(2, 1, 1),
+          "in other blocks of the cluster are not supported");
+    FAILS(
+        CLUSTER_KERNEL(
+            "", BARRIER_OF(
+                    "1") "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%rd1], 16, [%r5];"),
+        2, SIZE(2, 1, 1), "in other blocks of the cluster are not supported");
+}
+
 TEST("a launch has whole clusters of the size that the kernel requires") {
 #define NOTHING(directives) CLUSTER_KERNEL(directives, "")
     FAILS(NOTHING(""), 6, SIZE(4, 1, 1), "a grid of 6x1x1 CTAs does not consist of clusters of 4x1x1");
