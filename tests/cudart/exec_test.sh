@@ -124,6 +124,7 @@ testcase "an interrupt ends the program, also one that ignores it, and marks the
 for how in wait stubborn; do
     for mode in --functional --json="$work/interrupted.json"; do
         rm -f "$work/interrupted.json"
+        : >"$work/out" # the shell that starts the program truncates it only later
         "$SLUICE" exec "${gpu[@]}" "$mode" -- "$program" $how >"$work/out" 2>"$work/err" &
         pid=$!
         for _ in {1..1000}; do [ "$(wc -l <"$work/out")" -ge 2 ] && break || sleep 0.05; done
@@ -136,6 +137,7 @@ for how in wait stubborn; do
 done
 
 testcase "the program ends with the simulator"
+: >"$work/out"
 "$SLUICE" exec --functional -- "$program" stubborn >"$work/out" 2>"$work/err" &
 pid=$!
 for _ in {1..1000}; do [ "$(wc -l <"$work/out")" -ge 2 ] && break || sleep 0.05; done
