@@ -96,8 +96,7 @@ static bool step(void *user, const struct runner_progress *progress) {
 
 static void print_failures(const struct batch *batch) {
     for (unsigned i = 0; i < batch->count; i++)
-        if (batch->runs[i].state == BATCH_FAILED)
-            complain(NULL, "%s: %s", batch->runs[i].title, batch->runs[i].why);
+        if (batch->runs[i].state == BATCH_FAILED) complain(NULL, "%s: %s", batch->runs[i].title, batch->runs[i].why);
 }
 
 static enum status make_here(struct batch *batch, struct store *store, const struct intake *intake,

@@ -10,7 +10,9 @@
 SLUICE_INLINE unsigned atomicCAS(unsigned *p, unsigned expected, unsigned v) {
     return (unsigned)__nvvm_atom_cas_gen_i((int *)p, (int)expected, (int)v);
 }
-SLUICE_INLINE unsigned atomicExch(unsigned *p, unsigned v) { return (unsigned)__nvvm_atom_xchg_gen_i((int *)p, (int)v); }
+SLUICE_INLINE unsigned atomicExch(unsigned *p, unsigned v) {
+    return (unsigned)__nvvm_atom_xchg_gen_i((int *)p, (int)v);
+}
 SLUICE_INLINE void __syncwarp() { asm volatile("bar.warp.sync 0xffffffff;" : : : "memory"); }
 SLUICE_INLINE unsigned __shfl_sync(unsigned mask, unsigned v, int lane) {
     unsigned got;
@@ -19,7 +21,9 @@ SLUICE_INLINE unsigned __shfl_sync(unsigned mask, unsigned v, int lane) {
 }
 SLUICE_INLINE unsigned __ballot_sync(unsigned mask, int p) {
     unsigned got;
-    asm volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2;}" : "=r"(got) : "r"(p), "r"(mask));
+    asm volatile("{.reg .pred p; setp.ne.s32 p, %1, 0; vote.sync.ballot.b32 %0, p, %2;}"
+                 : "=r"(got)
+                 : "r"(p), "r"(mask));
     return got;
 }
 #endif
