@@ -430,9 +430,7 @@ void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const
     note->space = space_in_stream[space];
     if (space == PTX_SPACE_SHARED) {
         note->conflicts = (uint8_t)shared_passes(mask, address, bytes, kind == ACCESS_ATOMIC);
-        uint64_t high = 0;
-        for (unsigned i = 0; i < WARP_LANES; i++) high |= address[i];
-        if (UNLIKELY(high >> CLUSTER_RANK_SHIFT))
+        if (UNLIKELY(w->run->cluster_ctas > 1))
             FOR_LANES (lane, mask)
                 if (cluster_is_remote(w, address[lane])) note->flags = INSTR_CLUSTER;
         return;

@@ -128,8 +128,9 @@ static NEVER_INLINE void record_texture(struct warp_state *w, struct instr *reco
     w->textured = false;
 }
 
-void record_access(struct warp_state *w, const struct op *op, uint32_t mask) {
-    struct instr record = record_of(w, op, mask);
+/* Inlined into the loop over instructions, which has the record at hand; elsewhere record_access. */
+static ALWAYS_INLINE void access_put(struct warp_state *w, const struct op *op, struct instr record, uint32_t mask) {
+    record.active = mask;
     if (UNLIKELY(w->textured)) record_texture(w, &record);
     bool memory = record.op == OP_load || record.op == OP_store || record.op == OP_atomic;
     if (memory && mask) {
@@ -145,6 +146,10 @@ void record_access(struct warp_state *w, const struct op *op, uint32_t mask) {
     }
     if (memory || !mask) record.op = OP_other;
     trace_put(w->writer, &record, w->note.touch);
+}
+
+void record_access(struct warp_state *w, const struct op *op, uint32_t mask) {
+    access_put(w, op, record_of(w, op, mask), mask);
 }
 
 void record_part(struct warp_state *w, const struct op *op, uint32_t lanes) {
@@ -318,7 +323,7 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
         } else if (step->kind == STEP_ACCESS) {
             if (mask) step->handler(&w->warp, op, mask);
             if (UNLIKELY(w->run->failed)) goto left;
-            if (w->writer) record_access(w, op, mask);
+            if (w->writer) access_put(w, op, records[pc], mask);
             pc++;
             if (UNLIKELY(w->strand_count)) {
                 path->pc = pc;

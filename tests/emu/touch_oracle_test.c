@@ -123,7 +123,8 @@ static bool notes_equal(const struct access_note *a, const struct access_note *b
 }
 
 TEST_LONG_SANITIZED("blocks, partial sectors, conflicts and bank passes of random accesses are those of a model") {
-    static struct warp_state warp;
+    static struct run run = {.cluster_ctas = 1};
+    static struct warp_state warp = {.run = &run};
     uint64_t random = 41;
     unsigned runs = 0, uniform = 0;
     for (unsigned round = 0; round < 20000; round++) {
