@@ -192,7 +192,7 @@ static enum status help(const struct command *command, int argc, char **argv) {
         (values.man ? man_all : markdown_all)();
     } else if (arguments.count == 1) {
         const struct command *about = command_find(arguments.word[0]);
-        const char *names[16];
+        const char *names[64];
         char near[128];
         unsigned count = 0;
         while (count < command_count && count < COUNT_OF(names)) names[count] = commands[count]->name, count++;
