@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -24,4 +25,16 @@ bool folder_make(const char *path, struct error *err) {
     }
     free(part);
     return good;
+}
+
+char *path_of_program(const char *name) {
+    char *list = mem_text(getenv("PATH") ? getenv("PATH") : ""), *rest = list, *found = NULL;
+    for (char *folder; !found && (folder = strsep(&rest, ":"));) {
+        found = text_format("%s/%s", folder[0] ? folder : ".", name);
+        if (access(found, X_OK) == 0) continue;
+        free(found);
+        found = NULL;
+    }
+    free(list);
+    return found;
 }

@@ -10,4 +10,8 @@ char *path_real(const char *path);
 /* Creates a directory and those above it, unless they exist. */
 bool folder_make(const char *path, struct error *err);
 
+/* The file of an executable program in the directories of PATH, as a shell finds it; NULL if there is none. The caller
+ * frees it. */
+char *path_of_program(const char *name);
+
 #endif

@@ -12,6 +12,7 @@
 #include "base/base.h"
 #include "base/draft.h"
 #include "base/output.h"
+#include "base/path.h"
 #include "cli/command.h"
 #include "config/catalogue.h"
 #include "ptx/program.h"
@@ -54,25 +55,12 @@ static void add_list(struct command_line *line, const char *option, const struct
     }
 }
 
-/* The program's path in the PATH, or NULL. */
-static char *in_path(const char *name) {
-    char *list = mem_text(getenv("PATH") ? getenv("PATH") : ""), *rest = list, *found = NULL;
-    for (char *folder; !found && (folder = strsep(&rest, ":"));) {
-        found = text_format("%s/%s", folder[0] ? folder : ".", name);
-        if (access(found, X_OK) == 0) continue;
-        free(found);
-        found = NULL;
-    }
-    free(list);
-    return found;
-}
-
 static char *find_nvcc(void) {
     const char *home = getenv("CUDA_HOME");
     char *path = home && home[0] ? text_format("%s/bin/nvcc", home) : NULL;
     if (path && access(path, X_OK) == 0) return path;
     free(path);
-    return in_path("nvcc");
+    return path_of_program("nvcc");
 }
 
 /* Runs the compiler, whose messages go to standard error. */
@@ -89,7 +77,7 @@ static bool run_compiler(const struct command_line *line, struct error *err) {
 static bool compile(const struct cuda_values *values, const char *source, const char *output, struct error *err) {
     const char *wanted = values->compiler;
     char *nvcc = !wanted || strcmp(wanted, "nvcc") == 0 ? find_nvcc() : NULL;
-    char *clang = !nvcc && (!wanted || strcmp(wanted, "clang") == 0) ? in_path("clang") : NULL;
+    char *clang = !nvcc && (!wanted || strcmp(wanted, "clang") == 0) ? path_of_program("clang") : NULL;
     char *headers = clang ? catalogue_folder("include") : NULL;
     struct command_line line = {0};
     bool good = false;

@@ -13,6 +13,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "base/output.h"
+#include "base/path.h"
 #include "cli/child.h"
 #include "cli/job.h"
 #include "cli/machine.h"
@@ -69,15 +70,7 @@ static bool read_range(const char *text, uint64_t *first, uint64_t *last) {
 /* The program's file: as given, or in the PATH as a shell finds it. NULL if there is none. */
 static char *find_program(const char *name) {
     if (strchr(name, '/')) return access(name, F_OK) == 0 ? mem_text(name) : NULL;
-    char *list = mem_text(getenv("PATH") ? getenv("PATH") : ""), *rest = list, *found = NULL;
-    for (char *folder; !found && (folder = strsep(&rest, ":"));) {
-        found = text_format("%s/%s", folder[0] ? folder : ".", name);
-        if (access(found, X_OK) == 0) continue;
-        free(found);
-        found = NULL;
-    }
-    free(list);
-    return found;
+    return path_of_program(name);
 }
 
 /* The directory of the runtime library: of an installed program, or of the build tree. */
