@@ -7,9 +7,10 @@
 #include <string.h>
 
 static uint32_t function_of(const struct program *program, const struct op *op) {
-    uint32_t i = 0;
-    while (op < program->functions[i].ops || op >= program->functions[i].ops + program->functions[i].op_count) i++;
-    return i;
+    for (uint32_t i = 0;; i++) {
+        const struct program_function *function = &program->functions[i];
+        if (function->op_count && op >= function->ops && op < function->ops + function->op_count) return i;
+    }
 }
 
 /* The instruction's text on one line, truncated to fit. */

@@ -45,9 +45,11 @@ static inline uint32_t memory_user(uint64_t address) { return (uint32_t)(address
 const struct allocation *memory_find(struct memory *memory, uint64_t address, uint32_t user);
 static inline const struct allocation *memory_find_again(struct memory *memory, uint64_t address, uint32_t user) {
     uint32_t index = memory->recent[user % MEMORY_RECENT];
-    const struct allocation *recent = &memory->allocations[index];
-    bool found = index < memory->count && address - recent->address < recent->size_bytes;
-    return LIKELY(found) ? recent : memory_find(memory, address, user);
+    if (LIKELY(index < memory->count)) {
+        const struct allocation *recent = &memory->allocations[index];
+        if (LIKELY(address - recent->address < recent->size_bytes)) return recent;
+    }
+    return memory_find(memory, address, user);
 }
 
 /* A mark byte for each 128-byte line, for the caller's use: initially zero and after clearing. memory_marked returns

@@ -284,10 +284,11 @@ static void surface_run(struct warp *warp, const struct op *op, uint32_t mask, e
             return;
         }
         inside |= (uint32_t)place[lane].inside << lane;
-        for (unsigned e = 0; e < op->vector; e++, memory += memory ? element : 0) {
+        for (unsigned e = 0; e < op->vector; e++) {
             if (kind == ACCESS_READ) data[e][lane] = 0;
             if (!memory) continue;
-            kind == ACCESS_READ ? memcpy(&data[e][lane], memory, element) : memcpy(memory, &data[e][lane], element);
+            uint8_t *part = memory + e * element;
+            kind == ACCESS_READ ? memcpy(&data[e][lane], part, element) : memcpy(part, &data[e][lane], element);
         }
     }
     for (unsigned e = 0; kind == ACCESS_READ && e < op->vector; e++)

@@ -64,8 +64,10 @@ void series_sample(struct series *series, uint64_t now) {
         series->room = series->room ? 2 * series->room : 64;
         series->cycles = mem_grow(series->cycles, series->room, sizeof *series->cycles);
         series->values = mem_grow(series->values, (size_t)series->room * series->columns, sizeof *series->values);
-        for (struct kept *kept = series->kept; kept < series->kept + series->kept_count; kept++)
+        for (unsigned i = 0; i < series->kept_count; i++) {
+            struct kept *kept = &series->kept[i];
             kept->values = mem_grow(kept->values, (size_t)series->room * kept->instances, sizeof *kept->values);
+        }
     }
     uint64_t *row = &series->values[(size_t)series->rows * series->columns];
     for (unsigned i = 0; i < series->kept_count; i++) sample_units(series, &series->kept[i], series->rows);

@@ -376,6 +376,13 @@ TEST("answers that fill the ring go on: a place is always free in each direction
     }
 }
 
+static bool same_event(const struct event *a, const struct event *b) {
+    const struct coop_message *m = &a->message, *n = &b->message;
+    return a->cycle == b->cycle && m->key == n->key && m->set == n->set && m->pursuit == n->pursuit &&
+           m->since == n->since && m->kind == n->kind && m->direction == n->direction && m->source == n->source &&
+           m->target == n->target && m->queries == n->queries;
+}
+
 TEST("the counters of the networks depend neither on the order of ticks nor on sleeping") {
     for (unsigned ring = 0; ring < 2; ring++)
         for (unsigned queue = 1; queue <= 5; queue += 4) {
@@ -387,7 +394,8 @@ TEST("the counters of the networks depend neither on the order of ticks nor on s
                 for (unsigned g = 0; g < GROUPS; g++) {
                     CHECK_EQ(others[i]->node[g].data, plain->node[g].data);
                     const struct log *a = &others[i]->node[g].answered, *b = &plain->node[g].answered;
-                    CHECK_EQ(memcmp(a, b, sizeof *a), 0);
+                    CHECK_EQ(a->count, b->count);
+                    for (unsigned e = 0; e < a->count; e++) CHECK(same_event(&a->event[e], &b->event[e]));
                 }
                 cooperation_fixture_destroy(others[i]);
             }
