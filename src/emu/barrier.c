@@ -30,12 +30,12 @@ static void reduction_add(const struct warp_state *w, const struct op *op, uint3
 static void barrier_check(struct cta *cta, struct cta_barrier *barrier) {
     uint32_t expected = barrier->expected ? barrier->expected : cta->live;
     if (!barrier->arrived || barrier->arrived < expected) return;
+    cta->ready += (uint32_t)__builtin_popcount(barrier->waiting);
     for (uint32_t waiting = barrier->waiting; waiting; waiting &= waiting - 1) {
         struct warp_state *w = &cta->warps[lowest_bit(waiting)];
-        reduction_write(w, barrier);
-        if (w->strand_count) strands_release(w, barrier, reduction_write);
+        if (barrier->lanes) reduction_write(w, barrier);
+        if (UNLIKELY(w->strand_count)) strands_release(w, barrier, reduction_write);
         w->status = WARP_READY;
-        cta->ready++;
     }
     *barrier = (struct cta_barrier){0};
 }

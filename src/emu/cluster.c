@@ -98,8 +98,8 @@ void cluster_barrier(struct warp_state *w, const struct op *op, uint32_t mask, s
     deadlock_check(w);
 }
 
-void cluster_check(struct warp_state *w) {
-    if (w->run->cluster_ctas == 1 || w->run->failed) return;
+void cluster_progress(struct warp_state *w) {
+    if (w->run->failed) return;
     phase_check(cluster_first(w->warp.cta), w->run->cluster_ctas);
     deadlock_check(w);
 }

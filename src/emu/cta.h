@@ -309,7 +309,10 @@ struct cta *cluster_cta(struct warp_state *w, uint64_t address);
 bool cluster_is_remote(const struct warp_state *w, uint64_t address); /* in the memory of another CTA */
 void cluster_barrier(struct warp_state *w, const struct op *op, uint32_t mask, struct instr *record);
 /* To be called when lanes of the warp have exited, or it waits at a barrier of its CTA. */
-void cluster_check(struct warp_state *w);
+void cluster_progress(struct warp_state *w);
+static inline void cluster_check(struct warp_state *w) {
+    if (UNLIKELY(w->run->cluster_ctas > 1)) cluster_progress(w);
+}
 op_handler *cluster_handler_find(const struct op *op);
 
 /* The special registers of a CTA's warps, without those that identify the CTA (warp.c). */

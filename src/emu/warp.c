@@ -260,10 +260,6 @@ static bool control_step(struct warp_state *w, const struct op *op, enum step_ki
     if (w->run->failed) return true;
     bool goes_on = simt_settle(w);
     if (record.op == OP_exit) record.op = OP_other;
-    if (kind == STEP_BARRIER && mask)
-        barrier_execute(w, op, mask, &record);
-    else if (kind == STEP_BARRIER)
-        record.op = OP_other;
     if (!goes_on && !w->strand_count) record.op = OP_exit;
     record_put(w, &record);
     if (!goes_on)
@@ -271,6 +267,17 @@ static bool control_step(struct warp_state *w, const struct op *op, enum step_ki
     else if (kind == STEP_EXIT)
         cluster_check(w);
     return true;
+}
+
+/* Executes a barrier at which all lanes of the path arrive that its guard selects. */
+static void barrier_step(struct warp_state *w, const struct op *op, struct path *path, uint32_t mask) {
+    struct instr record = record_of(w, op, mask);
+    if (++path->pc == path->reconverge) simt_settle(w);
+    if (mask)
+        barrier_execute(w, op, mask, &record);
+    else
+        record.op = OP_other;
+    record_put(w, &record);
 }
 
 /* A function that ends without a return. */
@@ -334,6 +341,34 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
                     goto left;
                 }
             }
+        } else if (step->kind == STEP_BRANCH && (mask == active || !mask || op->target == pc + 1)) {
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
+            pc = mask ? op->target : pc + 1;
+        } else if (step->kind == STEP_LOOP && (mask == active || !mask)) {
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
+            path->pc = pc = mask ? op->target : pc + 1;
+            w->executed++;
+            threads += (unsigned)__builtin_popcount(mask);
+            quantum--;
+            if (pc == stop) break;
+            if (mask && poll_repeats(w, active)) goto left;
+            path = &w->paths[w->path_count - 1]; /* a repetition may have moved it */
+            continue;
+        } else if (step->kind == STEP_BARRIER && LIKELY(!splits_at_barrier(w, mask))) {
+            path->pc = pc;
+            barrier_step(w, op, path, mask);
+            w->executed++;
+            threads += (unsigned)__builtin_popcount(mask);
+            quantum--;
+            goto left;
+        } else if (step->kind == STEP_MEET && (mask == w->live || !mask || strand_complete(w, op, mask))) {
+            if (LIKELY(mask)) step->handler(&w->warp, op, mask);
+            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
+            pc++;
+        } else if (step->kind == STEP_MEET || step->kind == STEP_BARRIER) {
+            path->pc = pc;
+            strand_await(w, op, mask);
+            goto left;
         } else if (step->kind == STEP_ASYNC) {
             w->pause = PAUSE_NONE;
             if (mask)
@@ -348,27 +383,6 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
             }
             pc++;
             if (w->pause == PAUSE_YIELD) quantum = 1;
-        } else if (step->kind == STEP_BRANCH && (mask == active || !mask || op->target == pc + 1)) {
-            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
-            pc = mask ? op->target : pc + 1;
-        } else if (step->kind == STEP_LOOP && (mask == active || !mask)) {
-            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
-            path->pc = pc = mask ? op->target : pc + 1;
-            w->executed++;
-            threads += (unsigned)__builtin_popcount(mask);
-            quantum--;
-            if (pc == stop) break;
-            if (mask && poll_repeats(w, active)) goto left;
-            path = &w->paths[w->path_count - 1]; /* a repetition may have moved it */
-            continue;
-        } else if (step->kind == STEP_MEET && (mask == w->live || !mask || strand_complete(w, op, mask))) {
-            if (LIKELY(mask)) step->handler(&w->warp, op, mask);
-            if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
-            pc++;
-        } else if (step->kind == STEP_MEET || (step->kind == STEP_BARRIER && UNLIKELY(splits_at_barrier(w, mask)))) {
-            path->pc = pc;
-            strand_await(w, op, mask);
-            goto left;
         } else {
             if (control_step(w, op, step->kind, pc, mask, active)) {
                 w->executed++;
@@ -428,7 +442,7 @@ void warp_arrive(struct warp_state *w, const struct op *op, bool last) {
     struct path *path = &w->paths[w->path_count - 1];
     const uint32_t mask = path->mask;
     if (last) {
-        control_step(w, op, STEP_BARRIER, path->pc, mask, mask);
+        barrier_step(w, op, path, mask);
         w->executed++;
         w->run->counts.thread_instructions += (unsigned)__builtin_popcount(mask);
         return;
