@@ -66,13 +66,12 @@ need_elsewhere() {
 # Packages by use; docs/dependencies.md gives the reason for each.
 build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev libsqlite3-dev libxxhash-dev"
 report_packages="libjs-chart.js gnuplot-nox"
-test_packages="clang clang-format python3 python3-jsonschema python3-pandas python3-pytest valgrind"
+test_packages="clang clang-format libclang-rt-14-dev python3 python3-jsonschema python3-pandas python3-pytest valgrind"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
 browser_packages="chromium poppler-utils" # tests of a report in a browser and on paper; ./check --full installs them
-fuzz_packages="libclang-rt-14-dev" # libFuzzer; ./check --full installs it
 deb_packages="dpkg-dev file"       # CPack computes the dependencies of the Debian package with them
 
-# build PRESET [TARGET]: configures and builds; prints progress and, if the build fails, its errors. Without a terminal the
+# build PRESET [TARGET...]: configures and builds; prints progress and, if the build fails, its errors. Without a terminal the
 # progress is one line.
 build() {
     local log status=0
@@ -81,7 +80,7 @@ build() {
     progress "configuring the $1 build"
     (
         set -o pipefail
-        { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" ${2:+--target "$2"}; } 2>&1 | build_progress "$1" >"$log"
+        { cmake --preset "$1" && cmake --build --preset "$1" -j "$jobs" ${2:+--target "${@:2}"}; } 2>&1 | build_progress "$1" >"$log"
     ) || status=1
     progress
     [ "$status" -eq 0 ] || grep -vE '^(\[[0-9]+/[0-9]+\] |-- |Preset CMake|  [A-Z_]+=|$)' "$log" >&2 || true
