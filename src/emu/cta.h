@@ -34,8 +34,9 @@ enum step_kind {
     STEP_RETURN,
     STEP_EXIT,
     STEP_BARRIER,
-    STEP_LOOP, /* a branch to the beginning of a loop that may poll memory */
-    STEP_MEET, /* waits for the other lanes of a mask (independent thread scheduling) */
+    STEP_LOOP,    /* a branch to the beginning of a loop that may poll memory */
+    STEP_MEET,    /* waits for the other lanes of a mask (independent thread scheduling) */
+    STEP_ALIGNED, /* accesses memory or may fault, and waits for all lanes of the warp */
     STEP_YIELD,
     STEP_ASYNC, /* a copy, a wait for copies, or an operation on an mbarrier: it records itself */
     STEP_END,   /* after the last operation: an implicit return */
@@ -46,6 +47,19 @@ struct step {
     enum step_kind kind;
     uint32_t straight; /* number of operations from here on that access only registers and have no guard */
 };
+
+/* Matrix operations, which a warp executes as a whole. */
+static inline bool op_is_aligned(const struct op *op) {
+    switch (op->operation) {
+    case OPERATION_mma:
+    case OPERATION_movmatrix:
+    case OPERATION_wmma_load:
+    case OPERATION_wmma_store:
+    case OPERATION_ldmatrix:
+    case OPERATION_stmatrix: return true;
+    default: return false;
+    }
+}
 
 /* A function's executable code: its operations and how each executes. */
 struct function_code {

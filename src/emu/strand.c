@@ -12,8 +12,9 @@
  *
  * PTX ISA, shfl.sync, vote.sync, match.sync, redux.sync, elect.sync, bar.warp.sync: a thread waits until all threads of
  * its member mask that have not exited execute the operation with the same mask and qualifiers, at any place. barrier:
- * a thread waits for all threads of its warp that have not exited; then the warp arrives. If all threads of a warp wait
- * and none is complete, the program is wrong: a fault.
+ * a thread waits for all threads of its warp that have not exited; then the warp arrives. mma.sync and the other matrix
+ * operations, which are .aligned: a thread waits until all threads of the warp execute the same instruction. If all
+ * threads of a warp wait and none is complete, the program is wrong: a fault.
  *
  * Targets before sm_70 do not split: lanes that wait for each other deadlock, as on those GPUs. */
 #include "emu/cta.h"
@@ -183,10 +184,11 @@ bool strand_complete(struct warp_state *w, const struct op *op, uint32_t mask) {
 
 /* The live lanes that a waiting strand needs. */
 static uint32_t needed(const struct warp_state *w, const struct strand *s) {
-    return is_barrier(s->at) ? w->live : s->members & w->live;
+    return is_barrier(s->at) || op_is_aligned(s->at) ? w->live : s->members & w->live;
 }
 
 static bool meet_each_other(const struct strand *a, const struct strand *b) {
+    if (op_is_aligned(a->at)) return b->status == STRAND_MEETS && a->at == b->at;
     return b->status == STRAND_MEETS && a->at->operation == b->at->operation && a->at->mode == b->at->mode &&
            a->at->element == b->at->element && (a->at->modifiers & MOD_ALL) == (b->at->modifiers & MOD_ALL) &&
            a->members == b->members;
@@ -201,8 +203,9 @@ static uint32_t barrier_key(const struct warp_state *w, const struct op *op, uin
 void strand_await(struct warp_state *w, const struct op *op, uint32_t mask) {
     uint32_t members[WARP_LANES];
     for (uint32_t i = 0; i < WARP_LANES; i++)
-        members[i] = is_barrier(op) ? barrier_key(w, op, mask)
-                                    : ((const uint32_t *)warp_place(&w->warp, place_of_members(op)))[i];
+        members[i] = is_barrier(op)      ? barrier_key(w, op, mask)
+                     : op_is_aligned(op) ? UINT32_MAX
+                                         : ((const uint32_t *)warp_place(&w->warp, place_of_members(op)))[i];
     for (uint32_t rest = mask, group; rest; rest &= ~group) {
         uint32_t named = members[lowest_bit(rest)];
         group = 0;
@@ -276,6 +279,11 @@ static bool meetings_hold(struct warp_state *w) {
         } else if (is_barrier(s->at)) {
             meet_at_barrier(w, s);
             return true;
+        } else if (op_is_aligned(s->at)) {
+            fault_set(
+                w, s->at, lowest_bit(s->lanes),
+                "the lanes of warp %u come here in different ways, and the warp must execute this instruction as a whole",
+                w->index);
         } else {
             meet_at_collective(w, s);
             i = UINT32_MAX; /* the order has changed */

@@ -365,7 +365,12 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
             if (LIKELY(mask)) step->handler(&w->warp, op, mask);
             if (w->writer) trace_put_static(w->writer, records[pc].id, mask, 1);
             pc++;
-        } else if (step->kind == STEP_MEET || step->kind == STEP_BARRIER) {
+        } else if (step->kind == STEP_ALIGNED && (mask == w->live || !mask)) {
+            if (mask) step->handler(&w->warp, op, mask);
+            if (UNLIKELY(w->run->failed)) goto left;
+            if (w->writer) access_put(w, op, records[pc], mask);
+            pc++;
+        } else if (step->kind == STEP_MEET || step->kind == STEP_BARRIER || step->kind == STEP_ALIGNED) {
             path->pc = pc;
             strand_await(w, op, mask);
             goto left;

@@ -205,6 +205,31 @@ TEST("a mask that cannot be met is a fault that names warp, lanes and lines") {
           32, "lanes 0-4,6-31 wait in line 10 for lanes 5; lanes 5 wait in line 12 for lanes 0-4,6-31");
 }
 
+TEST("a matrix operation waits for lanes that are still on their way, and each lane gets its part") {
+    /* Lanes 16 to 31 wait at the end of the branch, and go on alone when the others take too long. */
+    struct ptx_run run = {0};
+    runs(&run,
+         PTX_KERNEL("mov.u32 %r3, 0; setp.ge.u32 %p1, %r0, 16; @%p1 bra meet;\n"
+                    "work: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 200000; @%p2 bra work;\n"
+                    "meet: movmatrix.sync.aligned.m8n8.trans.b16 %r9, %r0;" STORE),
+         1, 32);
+    for (unsigned lane = 0; lane < 32; lane++) {
+        /* Lane 4 r + c / 2 holds columns c and c + 1 of row r: its number, then zero. */
+        unsigned row = lane / 4, column = lane % 4 * 2;
+        unsigned low = row % 2 ? 0 : 4 * column + row / 2, high = row % 2 ? 0 : 4 * (column + 1) + row / 2;
+        CHECK_EQ(run_u32(&run)[lane], low | high << 16);
+    }
+    run_end(&run);
+}
+
+TEST("lanes that execute different matrix operations wait for each other: a fault that names them") {
+    fails(PTX_KERNEL("setp.ge.u32 %p1, %r0, 16; @%p1 bra other;\n"
+                     "movmatrix.sync.aligned.m8n8.trans.b16 %r9, %r0; bra end;\n"
+                     "other: movmatrix.sync.aligned.m8n8.trans.b16 %r9, %r0;\n"
+                     "end:" STORE),
+          32, "lanes 0-15 wait in line 11 for lanes 16-31; lanes 16-31 wait in line 12 for lanes 0-15");
+}
+
 TEST("a barrier of the CTA waits for all lanes of a warp, at any place") {
     struct ptx_run run = {0};
     struct run_stream *stream = calloc(1, sizeof *stream);
