@@ -134,11 +134,6 @@ static void write_row(const struct workload *workload, const char *gpu, const st
     fflush(stdout);
 }
 
-static bool not_interrupted(void *user) {
-    (void)user;
-    return !signals_caught();
-}
-
 /* Executes and surveys the job and, if `simulate`, simulates the recorded stream. */
 static enum status measure(const struct workload *workload, const char *gpu, const struct job *job, bool simulate) {
     struct error err = {0};

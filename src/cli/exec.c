@@ -16,6 +16,7 @@
 #include "base/path.h"
 #include "cli/child.h"
 #include "cli/job.h"
+#include "cli/launches.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -26,7 +27,8 @@
 struct exec_values {
     struct machine_options machine;
     const char *json, *record, *kernels;
-    bool functional;
+    uint64_t sample;
+    bool functional, kernel_stats;
 };
 
 static const struct option options[] = {
@@ -37,6 +39,11 @@ static const struct option options[] = {
      "execute the kernels without timing them; event times are estimates"},
     {"--kernels", "A-B", OPTION_TEXT, offsetof(struct exec_values, kernels),
      "time launches A to B only, counted from 1 (A: one launch; A-: all from A on); the others are executed"},
+    {"--sample-kernels", "N", OPTION_COUNT, offsetof(struct exec_values, sample),
+     "execute the program, then choose at most N launches that represent all, time these, and estimate cycles and counters"
+     " of the whole program; event times are estimates"},
+    {"--kernel-stats", NULL, OPTION_FLAG, offsetof(struct exec_values, kernel_stats),
+     "count everything for each timed launch: a table in the summary, and counters and energy of each in the JSON"},
     {"--record", "FILE", OPTION_TEXT, offsetof(struct exec_values, record),
      "record the instruction streams of the launches instead of timing them, for `sluice run --trace`"},
 };
@@ -53,19 +60,6 @@ struct execution {
 };
 
 /* --- what to run --- */
-
-static bool read_range(const char *text, uint64_t *first, uint64_t *last) {
-    char *end;
-    if (!text) return true;
-    if (text[0] < '0' || text[0] > '9') return false;
-    *first = *last = strtoull(text, &end, 10);
-    if (*end == '-' && end[1] == '\0') {
-        *last = UINT64_MAX;
-        return *first > 0;
-    }
-    if (*end == '-' && end[1] >= '0' && end[1] <= '9') *last = strtoull(end + 1, &end, 10);
-    return *end == '\0' && *first > 0 && *first <= *last;
-}
 
 /* The program's file: as given, or in the PATH as a shell finds it. NULL if there is none. */
 static char *find_program(const char *name) {
@@ -104,7 +98,7 @@ static struct cuda_options server_options(const struct execution *run, uint64_t 
         .socket = run->child.socket,
         .shared = run->child.shared,
         .functional = values->functional,
-        .simulated = !values->functional && !values->record,
+        .simulated = !values->functional && !values->record && !values->sample,
         .first = first,
         .last = last,
     };
@@ -204,12 +198,7 @@ static enum status write_json(const struct execution *run, void (*write)(FILE *,
     return STATUS_FAILED;
 }
 
-/* --- three ways to run --- */
-
-static bool not_interrupted(void *user) {
-    (void)user;
-    return !signals_caught();
-}
+/* --- ways to run --- */
 
 static enum status run_functional(struct execution *run) {
     struct stream_source *source = cuda_server_source(run->server);
@@ -263,8 +252,9 @@ static void kernel_ended(void *user, unsigned program, uint64_t cycle) {
     cuda_server_kernel_ended(((struct watch *)user)->server, cycle);
 }
 
-static enum status report_run(const struct execution *run, const struct machine *machine,
-                              const struct energy_model *energy, const struct run_result *result, double seconds) {
+static enum status report_run(const struct execution *run, const struct launches *launches,
+                              const struct machine *machine, const struct energy_model *energy,
+                              const struct run_result *result, double seconds) {
     struct rusage usage;
     getrusage(RUSAGE_SELF, &usage);
     struct energy_book book;
@@ -278,9 +268,14 @@ static enum status report_run(const struct execution *run, const struct machine 
         .journal = machine_journal(machine),
         .result = result,
         .energy = &book,
+        .energy_model = energy,
+        .shape = machine_shape(machine),
+        .launches = launches,
+        .kernel_table = run->values->kernel_stats,
         .check = "none",
         .programs = {.count = 1},
         .interrupted = run->interrupted,
+        .cut = run->interrupted,
         .host_seconds = seconds,
         .host_peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024,
     };
@@ -297,7 +292,8 @@ static enum status run_timed(struct execution *run, struct machine *machine, con
     struct run_result result = {0};
     progress_start(&watch.progress, NULL, NULL, 1);
     watch.progress.shown = false; /* standard error is the program's */
-    struct run_options how = {.progress = step, .kernel_ended = kernel_ended, .user = &watch};
+    struct run_options how = {
+        .kernel_stats = run->values->kernel_stats, .progress = step, .kernel_ended = kernel_ended, .user = &watch};
     enum run_status ended = machine_run(machine, source, &how, &result, &err);
     double seconds = progress_clock() - watch.progress.started;
     cuda_server_stop_timing(run->server);
@@ -312,9 +308,54 @@ static enum status run_timed(struct execution *run, struct machine *machine, con
         job_warn(source);
         if (run->values->kernels && result.kernel_count == 0)
             complain(run->command, "warning: no launch is in the range --kernels %s", run->values->kernels);
-        status = report_run(run, machine, energy, &result, seconds);
+        status = report_run(run, NULL, machine, energy, &result, seconds);
     }
     run_result_release(&result);
+    return final_status(run, status);
+}
+
+/* Times the launches of a recording that represent all. */
+static enum status run_representatives(struct execution *run, struct stream_source *recorded, struct machine *machine,
+                                       const struct energy_model *energy) {
+    struct launches launches = {0};
+    struct watch watch = {0};
+    struct error err = {0};
+    struct run_result result = {0};
+    enum status status = STATUS_FAILED;
+    const struct launch_options asked = {.sample = run->values->sample};
+    progress_start(&watch.progress, NULL, NULL, 1);
+    struct run_options how = {.kernel_stats = true, .progress = step, .user = &watch};
+    if (!launches_open(&launches, &asked, recorded, recorded, &err)) {
+        complain_error(&err);
+    } else {
+        enum run_status ended = machine_run(machine, launches.selection, &how, &result, &err);
+        double seconds = progress_clock() - watch.progress.started;
+        progress_end(&watch.progress, 0);
+        run->interrupted = ended == RUN_INTERRUPTED;
+        if (ended == RUN_DONE || ended == RUN_INTERRUPTED)
+            status = report_run(run, &launches, machine, energy, &result, seconds);
+        else
+            complain_error(&err);
+        if (result.diagnosis) fputs(result.diagnosis, stderr);
+    }
+    run_result_release(&result);
+    launches_release(&launches);
+    return status;
+}
+
+static enum status run_sampled(struct execution *run, struct machine *machine, const struct energy_model *energy) {
+    struct error err = {0};
+    const struct job job = {.name = run->name, .source = cuda_server_source(run->server)};
+    struct stream_source *recorded = job_record(&job, false, NULL, &err);
+    run->failed = !recorded && !signals_caught();
+    give_up = !recorded && !program_failed(run);
+    if (run->failed) complain_error(&err);
+    finish_program(run);
+    bool good = ended_well(run) && recorded && !run->interrupted;
+    enum status status = good ? run_representatives(run, recorded, machine, energy) : STATUS_DONE;
+    if (recorded) recorded->ops->destroy(recorded);
+    if (run->interrupted && !good)
+        complain(run->command, "interrupted before the launches were chosen; no result is written");
     return final_status(run, status);
 }
 
@@ -325,6 +366,7 @@ static enum status run_child(struct execution *run, struct cuda_options how, str
     run->server = cuda_server_create(&how);
     enum status status = run->values->functional ? run_functional(run)
                          : run->values->record   ? run_recorded(run)
+                         : run->values->sample   ? run_sampled(run, machine, energy)
                                                  : run_timed(run, machine, energy);
     cuda_server_destroy(run->server);
     return status;
@@ -369,11 +411,13 @@ static enum status exec(const struct command *command, int argc, char **argv) {
                         "the program and its arguments follow `--`: sluice exec [OPTIONS] -- PROGRAM ARGUMENTS");
     char **program = argv + split + 1;
     uint64_t first = 0, last = 0;
-    if (!read_range(values.kernels, &first, &last))
+    if (values.kernels && !launches_range(values.kernels, &first, &last))
         return complain(command, "--kernels `%s`: expected A, A-B or A-, counted from 1", values.kernels);
     if (values.functional && (values.record || values.kernels))
         return complain(command, "--functional and %s are mutually exclusive",
                         values.record ? "--record" : "--kernels");
+    if (values.sample && (values.functional || values.record || values.kernels))
+        return complain(command, "--sample-kernels cannot be combined with --functional, --record or --kernels");
     if ((values.json && strcmp(values.json, "-") == 0) || (values.record && strcmp(values.record, "-") == 0))
         return complain(command, "standard output is the program's: name a file");
     struct error err = {0};

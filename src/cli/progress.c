@@ -27,6 +27,11 @@ void signals_catch(void) {
 
 bool signals_caught(void) { return asked_to_end; }
 
+bool not_interrupted(void *user) {
+    (void)user;
+    return !signals_caught();
+}
+
 double progress_clock(void) {
     struct timespec now;
     clock_gettime(CLOCK_MONOTONIC, &now);

@@ -34,5 +34,7 @@ void progress_text(const struct progress *progress, const struct run_progress *n
 void signals_catch(void);
 /* Whether a signal has arrived. */
 bool signals_caught(void);
+/* The reverse, as `patience` of a source. */
+bool not_interrupted(void *user);
 
 #endif

@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "cli/launches.h"
 #include "energy/energy.h"
 #include "gpu/machine.h"
 #include "sim/message.h"
@@ -25,9 +26,14 @@ struct run_report {
     const struct journal *journal;
     const struct run_result *result;
     const struct energy_book *energy;
-    const char *check; /* "passed", "failed" or "none" */
+    const struct energy_model *energy_model;
+    const struct network_shape *shape;
+    const struct launches *launches; /* NULL: all */
+    const char *check;               /* "passed", "failed" or "none" */
     struct report_programs programs;
+    bool kernel_table; /* in the summary */
     bool interrupted;
+    bool cut; /* interrupted, or ended by a limit */
     double host_seconds;
     uint64_t host_peak_rss_bytes;
 };
@@ -39,9 +45,17 @@ void report_write_summary(FILE *out, const struct run_report *report);
 /* As the value of the key `energy`. */
 struct json;
 void report_put_energy(struct json *json, const struct energy_book *book);
-/* As the values of the keys `programs`, and `stp` and `antt` if alone_ipc is known. `result` may be NULL: no
+/* As the values of the keys `programs`, and `stp` and `antt` if alone_ipc is known. `report` may be NULL: no
  * kernels. */
-void report_put_programs(struct json *json, const struct report_programs *programs, const struct run_result *result);
+void report_put_programs(struct json *json, const struct report_programs *programs, const struct run_report *report);
+
+/* As the value of the key `kernels`: those of a program, or of all (PROGRAMS_MAX). */
+void report_put_kernels(struct json *json, const struct run_report *report, unsigned program);
+/* What representatives say about the program, with --sample-kernels: as the value of the key `sampling`. */
+void report_put_sampling(struct json *json, const struct run_report *report);
+void report_write_sampling(FILE *out, const struct run_report *report);
+/* The counters of each kernel, or of the longest, with --kernel-stats. */
+void report_write_kernels(FILE *out, const struct run_report *report);
 
 /* 1234567 as "1,234,567", by value: one printf may use several. */
 struct digits {

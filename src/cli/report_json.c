@@ -6,35 +6,6 @@
 #include "cli/decisions.h"
 #include "cli/report.h"
 
-static void put_size(struct json *json, const char *key, const uint32_t size[3]) {
-    json_key(json, key);
-    json_array_compact(json);
-    for (unsigned i = 0; i < 3; i++) json_unsigned(json, size[i]);
-    json_end(json);
-}
-
-enum { ALL_PROGRAMS = PROGRAMS_MAX };
-
-/* Kernels of one program, or of all. */
-static void put_kernels(struct json *json, const struct run_result *result, unsigned program) {
-    json_key(json, "kernels");
-    json_array(json);
-    for (unsigned i = 0; i < result->kernel_count; i++) {
-        const struct kernel_result *kernel = &result->kernels[i];
-        if (program != ALL_PROGRAMS && kernel->program != program) continue;
-        json_object_compact(json);
-        json_put_text(json, "name", kernel->kernel.name);
-        put_size(json, "grid", kernel->kernel.grid);
-        put_size(json, "block", kernel->kernel.block);
-        json_put_unsigned(json, "ctas_per_sm", kernel->ctas_per_sm);
-        json_put_unsigned(json, "cycles", kernel->cycles);
-        json_put_unsigned(json, "instructions", kernel->thread_instructions);
-        json_put_unsigned(json, "warp_instructions", kernel->warp_instructions);
-        json_end(json);
-    }
-    json_end(json);
-}
-
 static void put_stats(struct json *json, const struct stats *stats) {
     char name[128];
     json_key(json, "stats");
@@ -209,7 +180,7 @@ double report_antt(const struct report_programs *programs) {
     return sum / programs->count;
 }
 
-void report_put_programs(struct json *json, const struct report_programs *programs, const struct run_result *result) {
+void report_put_programs(struct json *json, const struct report_programs *programs, const struct run_report *report) {
     json_key(json, "programs");
     json_array(json);
     for (unsigned i = 0; i < programs->count; i++) {
@@ -223,7 +194,7 @@ void report_put_programs(struct json *json, const struct report_programs *progra
         json_put_real(json, "ipc", report_program_ipc(program));
         if (program->alone_ipc > 0) json_put_real(json, "alone_ipc", program->alone_ipc);
         json_put_unsigned(json, "ends", program->stats.ends);
-        if (result) put_kernels(json, result, i);
+        if (report) report_put_kernels(json, report, i);
         json_end(json);
     }
     json_end(json);
@@ -275,8 +246,9 @@ void report_write_json(FILE *out, const void *what) {
     json_put_unsigned(&json, "thread_instructions", result->thread_instructions);
     json_put_unsigned(&json, "warp_instructions", result->warp_instructions);
     json_put_real(&json, "ipc", ratio((double)result->thread_instructions, (double)result->cycles));
-    put_kernels(&json, result, ALL_PROGRAMS);
-    if (report->programs.count > 1) report_put_programs(&json, &report->programs, result);
+    report_put_kernels(&json, report, PROGRAMS_MAX);
+    if (report->launches && report->launches->chosen) report_put_sampling(&json, report);
+    if (report->programs.count > 1) report_put_programs(&json, &report->programs, report);
     put_stats(&json, report->stats);
     report_put_energy(&json, report->energy);
     put_decisions(&json, report->journal, report->programs.count > 1);

@@ -230,6 +230,8 @@ void report_write_summary(FILE *out, const struct run_report *report) {
     write_cache(&summary, "LLC", "llc");
     write_network(&summary, "replies", "noc.reply");
     write_dram(&summary);
+    if (report->result->kernel_series && report->kernel_table) report_write_kernels(out, report);
+    if (report->launches && report->launches->chosen) report_write_sampling(out, report);
     write_decisions(&summary);
     write_host(&summary);
 }

@@ -7,18 +7,21 @@
 #include "base/output.h"
 #include "cli/alone.h"
 #include "cli/job.h"
+#include "cli/launches.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "dram/dram.h"
+#include "stream/selection.h"
 
 struct run_values {
     struct machine_options machine;
     struct job_options job;
+    struct launch_options launches;
     const char *json, *dram_log;
     uint64_t max_insts, sample;
     struct text_list sample_units;
-    bool no_skip, alone;
+    bool no_skip, alone, kernel_stats;
 };
 
 static const struct option options[] = {
@@ -33,6 +36,9 @@ static const struct option options[] = {
      " `-`: standard output, without the summary"},
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct run_values, max_insts),
      "stop after N thread instructions (checked every 1024 cycles; with two programs: N each)"},
+    LAUNCH_OPTIONS(run_values, launches),
+    {"--kernel-stats", NULL, OPTION_FLAG, offsetof(struct run_values, kernel_stats),
+     "count everything for each kernel: a table in the summary, and counters and energy of each in the JSON"},
     {"--alone", NULL, OPTION_FLAG, offsetof(struct run_values, alone),
      "with two programs: also run each alone on the whole GPU, and report system throughput (STP) and average"
      " normalised turnaround time (ANTT)"},
@@ -63,9 +69,10 @@ static enum status write_results(const struct run_values *values, const struct r
 }
 
 /* What each program executes in this run. */
-static void find_extents(const struct run_values *values, const struct jobs *jobs, struct program_extent *extent) {
+static void find_extents(const struct run_values *values, const struct jobs *jobs, const struct launches *launches,
+                         struct program_extent *extent) {
     for (unsigned i = 0; i < jobs->count; i++) {
-        extent[i] = job_extent(&jobs->job[i]);
+        extent[i] = launches->selection ? (struct program_extent){0} : job_extent(&jobs->job[i]);
         extent[i].thread_instruction_limit = values->max_insts;
     }
 }
@@ -112,18 +119,20 @@ static void log_command(void *user, const struct dram_log_entry *entry) {
             dram_command_name(entry->command), entry->bank, entry->row, entry->column);
 }
 
-static enum status simulate(const struct run_values *values, const struct jobs *jobs, const struct config *config,
-                            struct machine *machine, const struct energy_model *energy) {
+static enum status simulate(const struct run_values *values, const struct jobs *jobs, const struct launches *launches,
+                            const struct config *config, struct machine *machine, const struct energy_model *energy) {
     struct stream_source *sources[PROGRAMS_MAX];
     struct error err = {0};
     struct run_result result = {0};
     struct watch watch = watch_of(values, jobs);
     for (unsigned i = 0; i < jobs->count; i++) sources[i] = jobs->job[i].source;
+    if (launches->selection) sources[0] = launches->selection;
     const char *units[TEXT_LIST_MAX + 1] = {NULL};
     for (unsigned i = 0; i < values->sample_units.count; i++) units[i] = values->sample_units.text[i];
     struct run_options run = {
         .no_skip = values->no_skip,
         .max_instructions = values->max_insts,
+        .kernel_stats = values->kernel_stats || launches->chosen,
         .sample_cycles = values->sample,
         .sample_units = units,
         .progress = step,
@@ -132,7 +141,7 @@ static enum status simulate(const struct run_values *values, const struct jobs *
     };
     signals_catch();
     struct program_extent extent[PROGRAMS_MAX] = {0};
-    find_extents(values, jobs, extent);
+    find_extents(values, jobs, launches, extent);
     if (values->alone && jobs->count > 1) {
         enum status alone = alone_measure(config, sources, extent, values->max_insts, &watch.programs);
         if (alone != STATUS_DONE) return alone;
@@ -158,6 +167,11 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         bool damaged = values->job.trace && sources[0]->ops->failure(sources[0]); /* the recording is damaged */
         return ended == RUN_REFUSED || damaged ? STATUS_BAD_INPUT : STATUS_FAILED;
     }
+    if (ended == RUN_DONE && launches->selection && result.kernel_count == 0) {
+        run_result_release(&result);
+        return complain(NULL, "no launch is timed: the program has %llu",
+                        (unsigned long long)selection_launches(launches->selection));
+    }
     watch.checks = ended == RUN_DONE;
     const char *check[PROGRAMS_MAX];
     for (unsigned i = 0; i < jobs->count; i++) {
@@ -176,9 +190,14 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         .journal = machine_journal(machine),
         .result = &result,
         .energy = &book,
+        .energy_model = energy,
+        .shape = machine_shape(machine),
+        .launches = launches,
+        .kernel_table = values->kernel_stats,
         .check = jobs_check(check, jobs->count),
         .programs = watch.programs,
         .interrupted = ended == RUN_INTERRUPTED,
+        .cut = ended == RUN_INTERRUPTED || values->max_insts,
         .host_seconds = seconds,
         .host_peak_rss_bytes = peak_rss_bytes(),
     };
@@ -197,12 +216,36 @@ static void warn_unused(const struct run_values *values, const struct jobs *jobs
     machine_warn_unused(&config, 1, jobs_generated(jobs));
 }
 
+/* Whether the program of the options can be timed in parts. */
+static bool launches_apply(const struct run_values *values, const struct jobs *jobs, struct error *err) {
+    const struct launch_options *asked = &values->launches;
+    return jobs->count == 1 || !(asked->kernels || asked->skip || asked->sample || values->kernel_stats) ||
+           error_set(err, "--kernels, --skip-kernels, --sample-kernels and --kernel-stats are for one program");
+}
+
+/* To choose representatives, the program is executed once more, without its output. */
+static bool choose_launches(const struct run_values *values, const struct jobs *jobs, const struct arguments *arguments,
+                            const struct config *config, struct launches *launches, struct error *err) {
+    const bool twice = values->launches.sample;
+    struct jobs again = {0};
+    FILE *nowhere = twice ? fopen("/dev/null", "w") : NULL;
+    bool good = !twice || (nowhere && jobs_open(&again, &values->job, arguments, config, nowhere, err));
+    if (good) {
+        signals_catch();
+        good = launches_open(launches, &values->launches, jobs->job[0].source, twice ? again.job[0].source : NULL, err);
+    }
+    jobs_close(&again);
+    if (nowhere) fclose(nowhere);
+    return good;
+}
+
 static enum status run(const struct command *command, int argc, char **argv) {
     struct run_values values = {0};
     struct arguments arguments;
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (!jobs_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
+    if (!launches_named(command, &values.launches)) return STATUS_BAD_INPUT;
     struct error err = {0};
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
     if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
@@ -210,10 +253,15 @@ static enum status run(const struct command *command, int argc, char **argv) {
     struct config *config = machine_config(&values.machine, &err);
     FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* keeps the JSON valid */
     bool opened = config && jobs_open(&jobs, &values.job, &arguments, config, print, &err);
+    opened = opened && launches_apply(&values, &jobs, &err);
     struct energy_model *energy = opened ? energy_open(config, &err) : NULL;
     struct machine *machine = energy ? machine_create_for(jobs.count, config, &err) : NULL;
     if (machine) warn_unused(&values, &jobs, config);
-    enum status status = machine ? simulate(&values, &jobs, config, machine, energy) : complain_error(&err);
+    struct launches launches = {0};
+    bool ready = machine && choose_launches(&values, &jobs, &arguments, config, &launches, &err);
+    enum status status = ready ? simulate(&values, &jobs, &launches, config, machine, energy) : complain_error(&err);
+    if (machine && !ready) status = STATUS_FAILED; /* the program failed, or was interrupted */
+    launches_release(&launches);
     free(energy);
     if (machine) machine_destroy(machine);
     jobs_close(&jobs);
@@ -236,7 +284,8 @@ static const char *const details[] = {
     " completed.",
     "The JSON holds `sluice` (version), `gpu`, `design`, `workload`, `interrupted`, `check` (verification of the"
     " workload's results: passed, failed or none), `cycles`, `thread_instructions`, `warp_instructions`, `ipc` (thread"
-    " instructions per cycle), `kernels` (name, grid, block, cycles and instructions of each launch), `stats` (every"
+    " instructions per cycle), `kernels` (number of the launch, name, grid, block, cycles and instructions of each; with --kernel-stats also counters and"
+    " energy), `sampling` (with --sample-kernels: what each timed launch represents, and the estimates), `stats` (every"
     " counter), `units` (every counter per SM, slice or channel), `decisions` (of LLC organisations that decide at run"
     " time: cycle, decision, reason and inputs), `mechanisms` (of every mechanism that decides at run time: its decisions"
     " by reason, with count, first and last cycle and mean inputs; cycles per mode; `no_decision`: why there is none), `samples` (with --sample: columns and rows, and `units` for the counters of"
@@ -255,6 +304,7 @@ static const struct example examples[] = {
      "measure the L1 latency and write all counters to a file"},
     {"sluice run mm:tiny --design private", "run a program of the papers with a private last-level cache"},
     {"sluice run --launch examples/saxpy.yaml", "run and verify your own kernel"},
+    {"sluice run bfs:tiny --kernel-stats --kernels 5-8", "compare launches 5 to 8 of a program"},
     {"sluice run mm:tiny + va:tiny --design adaptive --alone",
      "run two programs concurrently and report the slowdown of each"},
 };

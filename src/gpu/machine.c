@@ -386,11 +386,19 @@ static void sample(struct run *run) {
     series_sample(run->result->series, now);
 }
 
+/* Counts for the kernel that has ended last, if it has no row yet. */
+static void sample_kernel(const struct run_result *result, struct engine *engine) {
+    if (!result->kernel_series || series_rows(result->kernel_series) == result->kernel_count) return;
+    engine_settle(engine, engine->now);
+    series_sample(result->kernel_series, engine->now);
+}
+
 static void add_kernel(struct run *run, unsigned index) {
     struct run_result *result = run->result;
     struct program *program = &run->m->program[index];
     struct run_progress after = progress_of(run->m, index);
     program->stats.kernels++;
+    if (!program->launch.kernel.number) program->launch.kernel.number = (uint32_t)program->stats.kernels;
     result->kernels = mem_grow(result->kernels, result->kernel_count + 1, sizeof *result->kernels);
     result->kernels[result->kernel_count++] = (struct kernel_result){
         .kernel = program->launch.kernel,
@@ -533,6 +541,7 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     program->running = true;
     l1_begin(m->l1, (unsigned)program->stats.kernels);
     sample(run); /* the previous kernel may have ended in a cycle where a row is due */
+    sample_kernel(run->result, m->engine);
     run->starts_at = max_u64(run->starts_at, m->engine->now + (uint64_t)values->launch_cycles);
     control_begin(m->control, &program->launch, m->engine->now);
     return RUN_DONE;
@@ -598,7 +607,9 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
                                 const struct run_options *options, struct run_result *result, struct error *err) {
     const struct machine_config *values = config_get(m->config, &machine_section);
     *result = (struct run_result){0};
+    assert(!options->kernel_stats || m->programs == 1);
     if (options->sample_cycles) result->series = series_create(m->stats, options->sample_cycles);
+    if (options->kernel_stats) result->kernel_series = series_create(m->stats, 0);
     for (const char *const *name = options->sample_units; result->series && name && *name; name++) {
         int index = stats_find(m->stats, *name);
         if (index < 0) {
@@ -636,6 +647,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
     }
     if (m->sharing) sharing_finish(m->sharing);
     if (result->series) series_sample(result->series, end); /* after draining, so that rows add up to totals */
+    sample_kernel(result, m->engine);
     if (status == RUN_DONE) status = check_conservation(m, result, err);
     return status == RUN_DONE && !l1_finish(m->l1, err) ? RUN_FAILED : status;
 }
@@ -643,6 +655,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
 void run_result_release(struct run_result *result) {
     free(result->kernels);
     free(result->diagnosis);
-    if (result->series) series_destroy(result->series);
+    series_destroy(result->series);
+    series_destroy(result->kernel_series);
     *result = (struct run_result){0};
 }

@@ -37,6 +37,7 @@ struct run_options {
     uint64_t shuffle; /* not 0: seed of a random order of components within a cycle; same counters, for testing */
     uint64_t max_instructions;       /* not 0: per program; the run ends once every program has issued this many thread
                                         instructions, checked every RUN_QUANTUM cycles */
+    bool kernel_stats;               /* all counters of every kernel; for one program */
     uint64_t sample_cycles;          /* not 0: interval of the time series */
     const char *const *sample_units; /* counters to sample per unit, too; NULL-terminated; may be NULL */
     bool (*progress)(void *user, const struct run_progress *progress); /* called periodically; false interrupts */
@@ -78,7 +79,10 @@ struct run_result {
     unsigned kernel_count;
     struct kernel_result *kernels; /* of all programs, up to their end or limit, in order of completion */
     struct series *series;         /* NULL without sample_cycles */
-    char *diagnosis;               /* RUN_FAILED: what waits for what; else NULL */
+    struct series
+        *kernel_series; /* a row for each of `kernels`; what is still under way at the end of a kernel counts in
+                                      the next one, at the end of the run in the last. NULL without kernel_stats */
+    char *diagnosis;    /* RUN_FAILED: what waits for what; else NULL */
 };
 
 /* The configuration must have passed config_check and must outlive the machine. */

@@ -17,6 +17,7 @@ struct host {
     struct error err;
     atomic_bool stop;   /* the rest is not needed */
     uint64_t workspace; /* of cooperative launches; 0: none so far */
+    uint32_t launches;  /* so far */
 };
 
 /* A launch passed from the program to the machine. */
@@ -436,11 +437,13 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     uint32_t cluster_ctas = emu_cluster(&launch, &host->err);
     if (!cluster_ctas) return;
     host->device.limit = 0;
+    host->launches++;
     if (asked->untimed) {
         emu_run(&host->device, &launch, NULL, asked->counts, &host->err);
         return;
     }
-    struct launched launched = {.kernel = {.registers = asked->registers ? asked->registers : kernel->registers,
+    struct launched launched = {.kernel = {.number = host->launches,
+                                           .registers = asked->registers ? asked->registers : kernel->registers,
                                            .shared_bytes = kernel->shared_bytes + asked->dynamic_shared_bytes,
                                            .cooperative = asked->cooperative,
                                            .cluster_ctas = cluster_ctas,

@@ -92,6 +92,11 @@ uint64_t series_value(const struct series *series, unsigned row, unsigned index)
     return series->values[(size_t)row * series->columns + index];
 }
 
+struct stats *series_row_stats(const struct series *series, unsigned row) {
+    assert(row < series->rows);
+    return stats_with(series->stats, &series->values[(size_t)row * series->columns]);
+}
+
 int series_kept(const struct series *series, unsigned number) {
     return number < series->kept_count ? (int)series->kept[number].index : -1;
 }

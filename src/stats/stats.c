@@ -19,6 +19,7 @@ struct stats {
     struct stats_group *groups;
     unsigned group_count;
     unsigned count;
+    uint64_t *owned; /* blocks of stats_with */
 };
 
 struct stats *stats_create(void) {
@@ -29,6 +30,7 @@ void stats_destroy(struct stats *stats) {
     if (!stats) return;
     for (unsigned g = 0; g < stats->group_count; g++) free(stats->groups[g].blocks);
     free(stats->groups);
+    free(stats->owned);
     free(stats);
 }
 
@@ -46,6 +48,16 @@ void stats_add(struct stats *stats, const struct stat_table *table, const void *
     struct stats_group *group = group_of_table(stats, table);
     group->blocks = mem_grow(group->blocks, group->instances + 1, sizeof *group->blocks);
     group->blocks[group->instances++] = block;
+}
+
+struct stats *stats_with(const struct stats *stats, const uint64_t *values) {
+    struct stats *other = stats_create();
+    other->owned = mem_alloc(stats->count ? stats->count : 1, sizeof *other->owned);
+    for (unsigned i = 0; i < stats->count; i++)
+        if (stats_stat(stats, i)->kind == STAT_SUM) other->owned[i] = values[i];
+    for (unsigned g = 0; g < stats->group_count; g++)
+        stats_add(other, stats->groups[g].table, &other->owned[stats->groups[g].first]);
+    return other;
 }
 
 unsigned stats_count(const struct stats *stats) { return stats->count; }

@@ -62,6 +62,10 @@ void stats_destroy(struct stats *stats);
 /* Registers the block of one instance. Instances of a table are numbered in order of registration. */
 void stats_add(struct stats *stats, const struct stat_table *table, const void *block);
 
+/* Counters with the names and the order of `stats` and other values, of which only sums are taken; one instance of each
+ * table. */
+struct stats *stats_with(const struct stats *stats, const uint64_t *values);
+
 /* Counters summed over all instances, in a fixed order, by index from 0 to stats_count - 1. */
 unsigned stats_count(const struct stats *stats);
 const struct stat *stats_stat(const struct stats *stats, unsigned index);
@@ -83,6 +87,8 @@ uint64_t series_every(const struct series *series);
 unsigned series_rows(const struct series *series);
 uint64_t series_cycle(const struct series *series, unsigned row);
 uint64_t series_value(const struct series *series, unsigned row, unsigned index);
+/* The increments of a row as counters of their own: sums only, one instance of each table. */
+struct stats *series_row_stats(const struct series *series, unsigned row);
 /* Before the first sample: also records the counter per instance. */
 void series_keep_units(struct series *series, unsigned index);
 /* The counters recorded per instance, in order of request; -1 after the last. */

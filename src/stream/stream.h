@@ -184,6 +184,7 @@ struct warp_stream {
 
 struct kernel {
     char name[64];
+    uint32_t number; /* among the launches of the program, from 1; 0: as it is started (selection.h) */
     uint32_t grid[3], block[3];
     uint32_t registers;    /* per thread */
     uint32_t shared_bytes; /* per CTA */

@@ -47,6 +47,22 @@ else
     check 0 # python3-jsonschema is not installed
 fi
 
+testcase "launches are counted one by one, selected and represented"
+sluice exec "${gpu[@]}" --kernels 2-3 --kernel-stats --json "$work/some.json" -- "$program"
+status_is 0
+holds "launches 2 and 3" test "$(json "$work/some.json" '[k["launch"] for k in r["kernels"]]')" = "[2, 3]"
+holds "their counters" test "$(json "$work/some.json" 'sum(k["stats"]["sm.issuing"] for k in r["kernels"]) == r["stats"]["sm.issuing"]')" = True
+err_has "largest stalls"
+sluice exec "${gpu[@]}" --sample-kernels 2 --json "$work/sampled.json" -- "$program"
+status_is 0
+out_has passed
+err_has "of 5 launches; estimate for all of them:"
+holds "all launches are represented" test "$(json "$work/sampled.json" 'sum(k["launches"] for k in r["sampling"]["representatives"])')" = 5
+holds "all instructions" test "$(json "$work/sampled.json" 'r["sampling"]["warp_instructions"]')" = "$(json "$work/timed.json" 'r["warp_instructions"]')"
+sluice exec --sample-kernels 2 --functional -- "$program"
+status_is 2
+err_has "cannot be combined"
+
 testcase "two runs have the same result"
 sluice exec "${gpu[@]}" --json "$work/again.json" -- "$program"
 holds "the counters differ" diff <(grep -vE '"(seconds|warp_instructions_per_second|peak_rss_bytes)"' "$work/timed.json") \

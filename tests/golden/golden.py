@@ -110,7 +110,7 @@ def summary(result):
     """(totals by counter, digest parts by counter, digest of the rest)"""
     totals = {"cycles": result["cycles"], **result["stats"]}
     parts = {name: json.dumps([value, result["units"].get(name)]) for name, value in totals.items()}
-    rest = json.dumps([[kernel[key] for key in sorted(kernel)] for kernel in result["kernels"]] +
+    rest = json.dumps([[kernel[key] for key in sorted(kernel) if key != "launch"] for kernel in result["kernels"]] +
                       [without_wording(result.get("decisions"), {}), result.get("check")])
     return totals, parts, rest
 

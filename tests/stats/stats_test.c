@@ -135,3 +135,30 @@ TEST("a time series records a selected counter per instance, which add up to its
     series_destroy(series);
     stats_destroy(stats);
 }
+
+TEST("the rows of a series are counters of their own, with the sums of the row") {
+    struct toy_stats toys[2] = {{.reads = 1}, {.reads = 2, .queue_peak = 5}};
+    struct toybox_stats box = {.lids = 10};
+    struct stats *stats = stats_create();
+    stats_add(stats, &toy_stat_table, &toys[0]);
+    stats_add(stats, &toybox_stat_table, &box);
+    stats_add(stats, &toy_stat_table, &toys[1]);
+    struct series *series = series_create(stats, 0);
+    toys[0].reads += 7;
+    box.lids++;
+    series_sample(series, 100);
+    toys[1].reads += 9;
+    series_sample(series, 250);
+    struct stats *first = series_row_stats(series, 0), *second = series_row_stats(series, 1);
+    CHECK_EQ(stats_count(first), stats_count(stats));
+    CHECK_EQ(stats_get(first, "toy.reads", NULL), 7u);
+    CHECK_EQ(stats_get(first, "toybox.lids", NULL), 1u);
+    CHECK_EQ(stats_get(second, "toy.reads", NULL), 9u);
+    CHECK_EQ(stats_get(second, "toybox.lids", NULL), 0u);
+    CHECK_EQ(stats_get(second, "toy.queue_peak", NULL), 0u); /* a maximum has no increment */
+    CHECK_EQ(stats_instances(first, 0), 1u);
+    stats_destroy(first);
+    stats_destroy(second);
+    series_destroy(series);
+    stats_destroy(stats);
+}
