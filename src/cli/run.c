@@ -11,6 +11,7 @@
 #include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/timeline.h"
 #include "dram/dram.h"
 #include "stream/selection.h"
 
@@ -18,6 +19,7 @@ struct run_values {
     struct machine_options machine;
     struct job_options job;
     struct launch_options launches;
+    struct timeline_options timeline;
     const char *json, *dram_log;
     uint64_t max_insts, sample;
     struct text_list sample_units;
@@ -46,6 +48,7 @@ static const struct option options[] = {
      "sample the increase of every counter every N cycles, into the JSON"},
     {"--sample-units", "COUNTER", OPTION_LIST, offsetof(struct run_values, sample_units),
      "with --sample: also sample this counter for each SM, slice or channel; repeatable"},
+    TIMELINE_OPTIONS(run_values, timeline),
     {"--dram-log", "FILE", OPTION_TEXT, offsetof(struct run_values, dram_log),
      "write every DRAM command as CSV: memory clock cycle, controller, channel, command, bank, row and column"},
     {"--no-skip", NULL, OPTION_FLAG, offsetof(struct run_values, no_skip),
@@ -83,7 +86,8 @@ struct watch {
     const struct jobs *jobs;
     struct progress progress;
     struct report_programs programs;
-    bool checks; /* verify the results */
+    struct timeline *timeline; /* may be NULL */
+    bool checks;               /* verify the results */
     bool seen[PROGRAMS_MAX];
     enum status status;
 };
@@ -91,6 +95,8 @@ struct watch {
 static bool step(void *user, const struct run_progress *now) {
     return progress_step(&((struct watch *)user)->progress, now);
 }
+
+static void cta(void *user, const struct cta_event *event) { timeline_cta(((struct watch *)user)->timeline, event); }
 
 /* Verifies and dumps the results of a program, once: before it restarts, or at the end of the run. */
 static void look_at(void *user, unsigned index) {
@@ -120,7 +126,8 @@ static void log_command(void *user, const struct dram_log_entry *entry) {
 }
 
 static enum status simulate(const struct run_values *values, const struct jobs *jobs, const struct launches *launches,
-                            const struct config *config, struct machine *machine, const struct energy_model *energy) {
+                            struct timeline *timeline, const struct config *config, struct machine *machine,
+                            const struct energy_model *energy) {
     struct stream_source *sources[PROGRAMS_MAX];
     struct error err = {0};
     struct run_result result = {0};
@@ -139,6 +146,11 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         .restarts = look_at,
         .user = &watch,
     };
+    if (timeline) {
+        timeline_ask(timeline, &run);
+        run.cta = cta;
+        watch.timeline = timeline;
+    }
     signals_catch();
     struct program_extent extent[PROGRAMS_MAX] = {0};
     find_extents(values, jobs, launches, extent);
@@ -202,6 +214,7 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         .host_peak_rss_bytes = peak_rss_bytes(),
     };
     enum status status = write_results(values, &report);
+    if (timeline && !timeline_write(timeline, &report, &err)) status = (complain_error(&err), STATUS_FAILED);
     run_result_release(&result);
     return watch.status == STATUS_DONE ? status : watch.status;
 }
@@ -212,6 +225,8 @@ static void warn_unused(const struct run_values *values, const struct jobs *jobs
         complain(NULL, "warning: --sample has no effect without --json: the samples are part of the JSON");
     if (values->sample_units.count && !values->sample)
         complain(NULL, "warning: --sample-units has no effect without --sample");
+    if (!values->timeline.file && (values->timeline.detail || values->timeline.megabytes))
+        complain(NULL, "warning: --timeline-detail and --timeline-size have no effect without --timeline");
     if (values->alone && jobs->count == 1) complain(NULL, "warning: --alone has no effect on one program");
     machine_warn_unused(&config, 1, jobs_generated(jobs));
 }
@@ -249,6 +264,7 @@ static enum status run(const struct command *command, int argc, char **argv) {
     struct error err = {0};
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
     if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
+    if (values.timeline.file && !output_check(values.timeline.file, &err)) return complain_error(&err);
     struct jobs jobs = {0};
     struct config *config = machine_config(&values.machine, &err);
     FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* keeps the JSON valid */
@@ -256,12 +272,19 @@ static enum status run(const struct command *command, int argc, char **argv) {
     opened = opened && launches_apply(&values, &jobs, &err);
     struct energy_model *energy = opened ? energy_open(config, &err) : NULL;
     struct machine *machine = energy ? machine_create_for(jobs.count, config, &err) : NULL;
+    struct timeline *timeline = NULL;
+    if (machine && values.timeline.file) {
+        timeline = timeline_create(&values.timeline, config, machine_stats(machine), &err);
+        if (!timeline) machine_destroy(machine), machine = NULL;
+    }
     if (machine) warn_unused(&values, &jobs, config);
     struct launches launches = {0};
     bool ready = machine && choose_launches(&values, &jobs, &arguments, config, &launches, &err);
-    enum status status = ready ? simulate(&values, &jobs, &launches, config, machine, energy) : complain_error(&err);
+    enum status status =
+        ready ? simulate(&values, &jobs, &launches, timeline, config, machine, energy) : complain_error(&err);
     if (machine && !ready) status = STATUS_FAILED; /* the program failed, or was interrupted */
     launches_release(&launches);
+    timeline_destroy(timeline);
     free(energy);
     if (machine) machine_destroy(machine);
     jobs_close(&jobs);

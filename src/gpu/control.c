@@ -240,7 +240,20 @@ void control_connect_slice(struct control *control, unsigned index, unsigned com
 
 /* ---- commands and decisions ------------------------------------------------------------------------------------- */
 
+void control_watch(struct control *control, void (*watch)(void *user, const struct cta_event *event), void *user) {
+    control->watch = watch;
+    control->watch_user = user;
+}
+
+static void tell(const struct control *control, unsigned sm, uint64_t cta, bool ended, uint64_t now) {
+    if (!control->watch) return;
+    const struct cta_event event = {
+        .cycle = now, .cta = cta, .sm = sm, .program = control->program_of[sm], .ended = ended};
+    control->watch(control->watch_user, &event);
+}
+
 void control_command_sm(struct control *control, unsigned sm, struct sm_command command, uint64_t now) {
+    if (command.kind == COMMAND_RUN_CTA) tell(control, sm, command.cta, false, now);
     assert(port_can_push(&control->sm_commands[sm], now));
     port_push(&control->sm_commands[sm], now, &command, sizeof command);
 }
@@ -368,6 +381,7 @@ static void receive_from_sm(struct control *control, unsigned sm, uint64_t now) 
     while ((report = port_peek(port, now))) {
         switch (report->kind) {
         case REPORT_CTA_DONE:
+            tell(control, sm, report->cta, true, now);
             dispatch_end_cta(partition, sm);
             cluster_ended(control, partition, report->cta, now);
             break;

@@ -31,6 +31,13 @@ struct control;
 
 STATS_STRUCT(control_stats, CONTROL_STATS);
 
+/* A CTA is sent to an SM, or its end has been reported. */
+struct cta_event {
+    uint64_t cycle, cta;
+    unsigned sm, program;
+    bool ended;
+};
+
 /* `program_of` gives the program of each SM; it and the journal must outlive the control plane. */
 struct control *control_create(const struct config *config, unsigned programs, const uint8_t *program_of,
                                struct engine *engine, struct stats *stats, struct journal *journal);
@@ -62,5 +69,8 @@ uint64_t control_ended_ctas(const struct control *control, unsigned program);
 bool control_set_degree(struct control *control, unsigned degree);
 /* No further CTA starts. */
 void control_halt(struct control *control);
+
+/* Every event of a CTA is passed on from now on. */
+void control_watch(struct control *control, void (*watch)(void *user, const struct cta_event *event), void *user);
 
 #endif

@@ -73,6 +73,8 @@ struct control {
     struct partition partition[PROGRAMS_MAX];
     struct reconfiguration reconfiguration;
     struct journal *journal;
+    void (*watch)(void *user, const struct cta_event *event); /* may be NULL */
+    void *watch_user;
     struct control_stats stats;
 };
 

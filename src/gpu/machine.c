@@ -24,6 +24,7 @@ struct program {
     struct stream_source *source;
     struct launch launch;       /* of the running kernel */
     struct run_progress before; /* progress before that kernel */
+    uint64_t begins;            /* its cycle */
     uint64_t threads;           /* of the kernels that have ended */
     bool running;               /* a kernel is running */
     bool done;                  /* has reached its end or limit */
@@ -369,6 +370,7 @@ struct run {
     uint64_t progress_limit;
     uint64_t starts_at;  /* the kernel launched last; no progress is required before */
     uint64_t sampled_at; /* the last row of the time series */
+    uint64_t timeline_at;
     bool over;           /* every program has finished */
     uint64_t look_ahead; /* interval of the lookahead over replication degrees, in cycles; 0: never */
     struct lookahead lookahead;
@@ -384,6 +386,17 @@ static void sample(struct run *run) {
     run->sampled_at = now;
     engine_settle(m->engine, now);
     series_sample(run->result->series, now);
+}
+
+/* Samples the timeline if a row is due; a full one is halved. */
+static void sample_timeline(struct run *run) {
+    struct series *timeline = run->result->timeline;
+    uint64_t now = run->m->engine->now;
+    if (!timeline || now == run->timeline_at || now % series_every(timeline)) return;
+    run->timeline_at = now;
+    engine_settle(run->m->engine, now);
+    series_sample(timeline, now);
+    if (series_rows(timeline) == run->options->timeline_rows) series_halve(timeline);
 }
 
 /* Counts for the kernel that has ended last, if it has no row yet. */
@@ -404,6 +417,7 @@ static void add_kernel(struct run *run, unsigned index) {
         .kernel = program->launch.kernel,
         .program = index,
         .ctas_per_sm = program->launch.ctas_per_sm,
+        .begins = program->begins,
         .cycles = after.cycles - program->before.cycles,
         .warp_instructions = after.warp_instructions - program->before.warp_instructions,
         .thread_instructions = after.thread_instructions - program->before.thread_instructions,
@@ -467,12 +481,15 @@ static enum run_status between(struct run *run) {
         if (run->over) return RUN_DONE;
     }
     sample(run);
+    sample_timeline(run);
     return RUN_DONE;
 }
 
 static uint64_t next_boundary(const struct run *run) {
     uint64_t now = run->m->engine->now, next = NEVER;
-    const uint64_t every[] = {RUN_QUANTUM, run->options->sample_cycles, run->look_ahead};
+    const struct series *timeline = run->result->timeline;
+    const uint64_t every[] = {RUN_QUANTUM, run->options->sample_cycles, run->look_ahead,
+                              timeline ? series_every(timeline) : 0};
     for (unsigned i = 0; i < COUNT_OF(every); i++)
         if (every[i]) next = min_u64(next, (now / every[i] + 1) * every[i]);
     return next;
@@ -538,9 +555,11 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     program->launch =
         (struct launch){kernel, program->source, kernel_warps(&kernel), ctas_per_sm, .program = (uint8_t)index};
     program->before = progress_of(m, index);
+    program->begins = m->engine->now;
     program->running = true;
     l1_begin(m->l1, (unsigned)program->stats.kernels);
     sample(run); /* the previous kernel may have ended in a cycle where a row is due */
+    sample_timeline(run);
     sample_kernel(run->result, m->engine);
     run->starts_at = max_u64(run->starts_at, m->engine->now + (uint64_t)values->launch_cycles);
     control_begin(m->control, &program->launch, m->engine->now);
@@ -603,21 +622,28 @@ enum run_status machine_run(struct machine *m, struct stream_source *source, con
     return machine_run_all(m, &source, options, result, err);
 }
 
+/* Counters of each unit in a series, which may be NULL. */
+static bool keep_units(struct series *series, const struct stats *stats, const char *const *names, struct error *err) {
+    for (const char *const *name = names; series && name && *name; name++) {
+        int index = stats_find(stats, *name);
+        if (index < 0) return error_set(err, "there is no counter %s; `sluice list stats` lists them", *name);
+        series_keep_units(series, (unsigned)index);
+    }
+    return true;
+}
+
 enum run_status machine_run_all(struct machine *m, struct stream_source *const *sources,
                                 const struct run_options *options, struct run_result *result, struct error *err) {
     const struct machine_config *values = config_get(m->config, &machine_section);
     *result = (struct run_result){0};
     assert(!options->kernel_stats || m->programs == 1);
     if (options->sample_cycles) result->series = series_create(m->stats, options->sample_cycles);
+    if (options->timeline_rows) result->timeline = series_create(m->stats, TIMELINE_CYCLES);
     if (options->kernel_stats) result->kernel_series = series_create(m->stats, 0);
-    for (const char *const *name = options->sample_units; result->series && name && *name; name++) {
-        int index = stats_find(m->stats, *name);
-        if (index < 0) {
-            error_set(err, "there is no counter %s; `sluice list stats` lists them", *name);
-            return RUN_REFUSED;
-        }
-        series_keep_units(result->series, (unsigned)index);
-    }
+    if (!keep_units(result->series, m->stats, options->sample_units, err) ||
+        !keep_units(result->timeline, m->stats, options->timeline_units, err))
+        return RUN_REFUSED;
+    if (options->cta) control_watch(m->control, options->cta, options->user);
     m->engine->poll = options->no_skip;
     m->engine->shuffle = options->shuffle;
     for (unsigned i = 0; i < m->programs; i++) m->program[i].source = sources[i];
@@ -647,6 +673,7 @@ enum run_status machine_run_all(struct machine *m, struct stream_source *const *
     }
     if (m->sharing) sharing_finish(m->sharing);
     if (result->series) series_sample(result->series, end); /* after draining, so that rows add up to totals */
+    if (result->timeline) series_sample(result->timeline, end);
     sample_kernel(result, m->engine);
     if (status == RUN_DONE) status = check_conservation(m, result, err);
     return status == RUN_DONE && !l1_finish(m->l1, err) ? RUN_FAILED : status;
@@ -657,5 +684,6 @@ void run_result_release(struct run_result *result) {
     free(result->diagnosis);
     series_destroy(result->series);
     series_destroy(result->kernel_series);
+    series_destroy(result->timeline);
     *result = (struct run_result){0};
 }

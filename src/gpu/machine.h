@@ -25,6 +25,7 @@
 struct machine;
 struct dram;
 struct network_shape;
+struct cta_event;
 
 struct run_progress {
     uint64_t cycles, warp_instructions, thread_instructions;
@@ -40,15 +41,19 @@ struct run_options {
     bool kernel_stats;               /* all counters of every kernel; for one program */
     uint64_t sample_cycles;          /* not 0: interval of the time series */
     const char *const *sample_units; /* counters to sample per unit, too; NULL-terminated; may be NULL */
+    unsigned timeline_rows;          /* not 0: a second series, of at most this many rows (even), for the whole run */
+    const char *const *timeline_units;                                 /* as sample_units */
     bool (*progress)(void *user, const struct run_progress *progress); /* called periodically; false interrupts */
     /* The program has ended and is about to restart: the last chance to inspect its memory. May be NULL. */
     void (*restarts)(void *user, unsigned program);
     /* A kernel of the program has ended in this cycle. May be NULL. */
     void (*kernel_ended)(void *user, unsigned program, uint64_t cycle);
+    /* A CTA starts or has ended. May be NULL. */
+    void (*cta)(void *user, const struct cta_event *event);
     void *user;
 };
 
-enum { RUN_QUANTUM = 1024 };
+enum { RUN_QUANTUM = 1024, TIMELINE_CYCLES = 256 /* first interval of a timeline, doubled as needed */ };
 
 enum run_status {
     RUN_DONE,
@@ -60,6 +65,7 @@ enum run_status {
 struct kernel_result {
     struct kernel kernel;
     unsigned program, ctas_per_sm;
+    uint64_t begins; /* cycle of the run */
     uint64_t cycles, warp_instructions, thread_instructions;
 };
 
@@ -80,9 +86,10 @@ struct run_result {
     struct kernel_result *kernels; /* of all programs, up to their end or limit, in order of completion */
     struct series *series;         /* NULL without sample_cycles */
     struct series
-        *kernel_series; /* a row for each of `kernels`; what is still under way at the end of a kernel counts in
+        *kernel_series;      /* a row for each of `kernels`; what is still under way at the end of a kernel counts in
                                       the next one, at the end of the run in the last. NULL without kernel_stats */
-    char *diagnosis;    /* RUN_FAILED: what waits for what; else NULL */
+    struct series *timeline; /* NULL without timeline_rows */
+    char *diagnosis;         /* RUN_FAILED: what waits for what; else NULL */
 };
 
 /* The configuration must have passed config_check and must outlive the machine. */

@@ -79,6 +79,32 @@ void series_sample(struct series *series, uint64_t now) {
     }
 }
 
+/* Row `to` becomes the sum of two rows; values that are not sums are those of the later. */
+static void merge_rows(const struct series *series, unsigned to, unsigned first) {
+    const uint64_t *a = &series->values[(size_t)first * series->columns], *b = a + series->columns;
+    uint64_t *sum = &series->values[(size_t)to * series->columns];
+    for (unsigned i = 0; i < series->columns; i++)
+        sum[i] = stats_stat(series->stats, i)->kind == STAT_SUM ? a[i] + b[i] : b[i];
+}
+
+static void merge_unit_rows(const struct series *series, const struct kept *kept, unsigned to, unsigned first) {
+    bool sums = stats_stat(series->stats, kept->index)->kind == STAT_SUM;
+    const uint64_t *a = &kept->values[(size_t)first * kept->instances], *b = a + kept->instances;
+    uint64_t *sum = &kept->values[(size_t)to * kept->instances];
+    for (unsigned i = 0; i < kept->instances; i++) sum[i] = sums ? a[i] + b[i] : b[i];
+}
+
+void series_halve(struct series *series) {
+    assert(series->rows % 2 == 0);
+    for (unsigned row = 0; row < series->rows / 2; row++) {
+        series->cycles[row] = series->cycles[2 * row + 1];
+        merge_rows(series, row, 2 * row);
+        for (unsigned i = 0; i < series->kept_count; i++) merge_unit_rows(series, &series->kept[i], row, 2 * row);
+    }
+    series->rows /= 2;
+    series->every *= 2;
+}
+
 uint64_t series_every(const struct series *series) { return series->every; }
 unsigned series_rows(const struct series *series) { return series->rows; }
 

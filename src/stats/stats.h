@@ -87,6 +87,8 @@ uint64_t series_every(const struct series *series);
 unsigned series_rows(const struct series *series);
 uint64_t series_cycle(const struct series *series, unsigned row);
 uint64_t series_value(const struct series *series, unsigned row, unsigned index);
+/* Merges each pair of rows, of which there must be an even number, and doubles `every`. */
+void series_halve(struct series *series);
 /* The increments of a row as counters of their own: sums only, one instance of each table. */
 struct stats *series_row_stats(const struct series *series, unsigned row);
 /* Before the first sample: also records the counter per instance. */

@@ -50,6 +50,13 @@ fits overhead "$work/overhead.json"
 sluice diff "$work/run.json" "$work/icc.json" --json "$work/diff.json"
 fits diff "$work/diff.json"
 
+testcase "timelines fit"
+sluice run mm:tiny --timeline "$work/timeline.json" --timeline-detail ctas
+fits timeline "$work/timeline.json"
+sluice run synth:uniform --set workload.iterations=8 --design adaptive --set llc.adaptive.profile_cycles=500 \
+    --set llc.adaptive.epoch_cycles=5000 --timeline "$work/timeline.json" --timeline-detail kernels
+fits timeline "$work/timeline.json"
+
 testcase "the results of lab fit"
 sluice lab run quick/sharing --size tiny --store "$work/lab.sqlite"
 status_is 0

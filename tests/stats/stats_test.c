@@ -162,3 +162,33 @@ TEST("the rows of a series are counters of their own, with the sums of the row")
     series_destroy(series);
     stats_destroy(stats);
 }
+
+TEST("halving a series adds pairs of rows, also per instance, and keeps the last of other values") {
+    struct toy_stats toys[2] = {{.reads = 0}};
+    struct stats *stats = stats_create();
+    stats_add(stats, &toy_stat_table, &toys[0]);
+    stats_add(stats, &toy_stat_table, &toys[1]);
+    struct series *series = series_create(stats, 10);
+    series_keep_units(series, 0);
+    for (unsigned i = 1; i <= 4; i++) {
+        toys[0].reads += i;
+        toys[1].reads += 10 * i;
+        stat_max(&toys[0].queue_peak, i);
+        series_sample(series, 10 * i);
+    }
+    series_halve(series);
+    REQUIRE(series_rows(series) == 2);
+    CHECK_EQ(series_every(series), 20u);
+    CHECK_EQ(series_cycle(series, 0), 20u);
+    CHECK_EQ(series_cycle(series, 1), 40u);
+    CHECK_EQ(series_value(series, 0, 0), 33u);
+    CHECK_EQ(series_value(series, 1, 0), 77u);
+    CHECK_EQ(series_value(series, 0, 1), 2u);
+    CHECK_EQ(series_unit_value(series, 0, 0, 0), 3u);
+    CHECK_EQ(series_unit_value(series, 1, 0, 1), 70u);
+    toys[0].reads += 5;
+    series_sample(series, 60); /* goes on behind them */
+    CHECK_EQ(series_value(series, 2, 0), 5u);
+    series_destroy(series);
+    stats_destroy(stats);
+}

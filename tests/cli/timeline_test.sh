@@ -1,0 +1,93 @@
+#!/usr/bin/env bash
+# `sluice run --timeline`: trace events that agree with the counters, in a file of bounded size.
+. "$(dirname "$0")/../testlib.sh"
+
+# evaluate EXPRESSION: prints a Python expression of `events`, `other` (the timeline) and `run` (the JSON).
+evaluate() {
+    python3 -c 'import json, sys
+timeline, run = (json.load(open(path)) for path in sys.argv[2:])
+events, other = timeline["traceEvents"], timeline["otherData"]
+spans = [e for e in events if e["ph"] == "X"]
+names = {(e["pid"], e["tid"]): e["args"]["name"] for e in events if e["name"] == "thread_name"}
+values = lambda track: [e for e in events if e["ph"] == "C" and e["name"] == track]
+thread = lambda name: [e for e in spans if names.get((e["pid"], e["tid"])) == name]
+mhz = run["config"]["gpu.core_mhz"]
+def cycles(track, cause):
+    rows = values(track)
+    ends = [e["ts"] for e in rows[1:]] + [run["cycles"] / mhz]
+    return sum(e["args"].get(cause, 0) / 100 * (end - e["ts"]) * mhz for e, end in zip(rows, ends))
+near = lambda a, b: abs(a - b) <= 0.002 * b + 2
+print(eval(sys.argv[1]))' "$1" "$work/t.json" "$work/run.json"
+}
+value_is() {
+    local found
+    found=$(evaluate "$2" 2>&1)
+    holds "$2 is $found, not $1" test "$found" = "$1"
+}
+
+testcase "kernels are spans with their cycles"
+sluice run bfs:tiny --timeline "$work/t.json" --json "$work/run.json"
+status_is 0
+err_has "t.json: at most 32 MB: up to "
+value_is True '[k["name"] for k in run["kernels"]] == [e["name"] for e in thread("kernels")]'
+value_is True 'all(abs(k["cycles"] / mhz - e["dur"]) < 0.002 for k, e in zip(run["kernels"], thread("kernels")))'
+value_is True 'all(abs(a["ts"] + a["dur"] - b["ts"]) < 0.01 for a, b in zip(thread("kernels"), thread("kernels")[1:]))'
+
+testcase "values over time add up to the counters, of all SMs and of each"
+value_is True 'near(80 * cycles("SM cycles (%)", "issuing"), run["stats"]["sm.issuing"])'
+value_is True 'near(80 * cycles("SM cycles (%)", "memory"), run["stats"]["sm.stall.memory"])'
+value_is True 'near(cycles("SM 0 (%)", "issuing"), run["units"]["sm.issuing"][0])'
+value_is True 'near(cycles("SM 0 (%)", "memory"), run["units"]["sm.stall.memory"][0])'
+value_is 0 'len(values("SM 1 (%)"))' # it has no CTA
+value_is True 'max(e["args"]["%"] for e in values("LLC read hits")) <= 100'
+
+testcase "a timeline changes nothing"
+sluice run bfs:tiny --json "$work/plain.json"
+value_is True "run['stats'] == json.load(open('$work/plain.json'))['stats']"
+
+testcase "the level of detail"
+sluice run mm:tiny --timeline "$work/t.json" --timeline-detail kernels --json "$work/run.json"
+value_is 0 'len([e for e in events if e["pid"] > 1])'
+sluice run mm:tiny --timeline "$work/t.json" --timeline-detail ctas --json "$work/run.json"
+value_is True 'len([e for e in spans if e["name"].startswith("CTA ")]) == run["stats"]["sm.ctas"]'
+value_is True 'sorted({e["name"] for e in spans if e["pid"] > 2}) == sorted("CTA %d" % i for i in range(run["stats"]["sm.ctas"]))'
+value_is True 'all(e["ts"] + e["dur"] <= run["cycles"] / mhz + 0.01 for e in spans)'
+
+testcase "modes of a mechanism are spans with the reason"
+sluice run an:tiny --design adaptive --set llc.adaptive.profile_cycles=500 --set llc.adaptive.epoch_cycles=3000 --set llc.adaptive.sets=64 \
+    --timeline "$work/t.json" --timeline-detail kernels --json "$work/run.json"
+status_is 0
+value_is "['private', 'shared']" 'sorted({e["name"] for e in thread("adaptive LLC")})'
+value_is True 'any(e["args"]["reason"].startswith("rule 2") for e in thread("adaptive LLC"))'
+value_is True 'len(values("reconfiguration")) > 0'
+
+testcase "the file stays below its limit: intervals grow, and CTAs are left out"
+sluice run synth:alu --set workload.ctas=20000 --set workload.iterations=16 --timeline "$work/t.json" --timeline-detail ctas --timeline-size 2 --json "$work/run.json"
+status_is 0
+err_has "at most 2 MB"
+holds "$(wc -c <"$work/t.json") bytes" test "$(wc -c <"$work/t.json")" -le 2000000
+value_is True 'other["interval_cycles"] > 256'
+value_is True 'other["left_out"] > 0 and other["left_out"] + len([e for e in spans if e["name"].startswith("CTA ")]) == 20000'
+value_is True 'near(80 * cycles("SM cycles (%)", "issuing"), run["stats"]["sm.issuing"])'
+
+testcase "two programs"
+sluice run mm:tiny + va:tiny --timeline "$work/t.json" --json "$work/run.json"
+status_is 0
+value_is True '{e["name"] for e in thread("kernels of mm:tiny")} == {k["name"] for k in run["kernels"] if k["name"].startswith("mm")}'
+value_is True '{e["name"] for e in thread("kernels of va:tiny")} == {k["name"] for k in run["kernels"] if k["name"].startswith("va")}'
+
+testcase "rejects an unknown level, a limit that is too small, and a file that cannot be written"
+sluice run mm:tiny --timeline "$work/x.json" --timeline-detail all
+status_is 2
+err_has "expected kernels, sms or ctas"
+sluice run mm:tiny --set sm.count=160 --set gpu.clusters=8 --timeline "$work/x.json" --timeline-size 1
+status_is 2
+err_has "this timeline needs at least"
+sluice run mm:tiny --timeline "$work/none/x.json"
+status_is 2
+no_file "$work/x.json"
+sluice run mm:tiny --timeline-detail ctas
+status_is 0
+err_has "no effect without --timeline"
+
+tests_end
