@@ -4,54 +4,34 @@
 #include <stdlib.h>
 #include <string.h>
 
-static bool goes_on(const struct stream_source *source) {
-    return !source->patience || source->patience(source->patience_user);
+#include "stream/reader.h"
+
+static void begin_launch(void *user, const struct kernel *kernel) {
+    struct launch_profiles *profiles = user;
+    if (profiles->count == profiles->room) {
+        profiles->room = profiles->room ? 2 * profiles->room : 16;
+        profiles->launch = mem_grow(profiles->launch, profiles->room, sizeof *profiles->launch);
+    }
+    profiles->launch[profiles->count++] = (struct launch_profile){.kernel = *kernel};
 }
 
-/* False if it is interrupted. */
-static bool take_warp(struct stream_source *source, struct warp_stream *warp, struct launch_profile *profile) {
-    enum { CHECK_REFILLS = 1024 };
-    unsigned refills = 0;
-    source->ops->open(source, warp);
-    for (bool ended = false; !ended;) {
-        if (refills++ % CHECK_REFILLS == 0 && !goes_on(source)) return false;
-        source->ops->refill(source, warp);
-        if (warp->count == 0) break;
-        for (unsigned i = 0; i < warp->count; i++) {
-            const struct instr *record = &warp->instr[i];
-            profile->ops[record->op]++;
-            profile->thread_instructions += (unsigned)__builtin_popcount(record->active);
-            if (instr_is_memory(record) && record->space == SPACE_GLOBAL) {
-                profile->accesses++;
-                profile->blocks += record->count;
-            }
-            ended = record->op == OP_exit;
-        }
-        profile->warp_instructions += warp->count;
+static void take_records(void *user, const struct warp_stream *warp) {
+    struct launch_profiles *profiles = user;
+    struct launch_profile *profile = &profiles->launch[profiles->count - 1];
+    for (unsigned i = 0; i < warp->count; i++) {
+        const struct instr *record = &warp->instr[i];
+        profile->ops[record->op]++;
+        profile->thread_instructions += (unsigned)__builtin_popcount(record->active);
+        if (!instr_is_memory(record) || record->space != SPACE_GLOBAL) continue;
+        profile->accesses++;
+        profile->blocks += record->count;
     }
-    return true;
+    profile->warp_instructions += warp->count;
 }
 
 bool profiles_take(struct stream_source *source, struct launch_profiles *profiles, struct error *err) {
-    struct warp_stream *warp = mem_alloc(1, sizeof *warp);
-    struct kernel kernel;
-    bool good = true;
     *profiles = (struct launch_profiles){0};
-    while (good && source->ops->next_kernel(source, &kernel)) {
-        if (profiles->count == profiles->room) {
-            profiles->room = profiles->room ? 2 * profiles->room : 16;
-            profiles->launch = mem_grow(profiles->launch, profiles->room, sizeof *profiles->launch);
-        }
-        struct launch_profile *profile = &profiles->launch[profiles->count++];
-        *profile = (struct launch_profile){.kernel = kernel};
-        for (warp->cta = 0; good && warp->cta < kernel_ctas(&kernel); warp->cta++)
-            for (warp->warp = 0; good && warp->warp < kernel_warps(&kernel); warp->warp++)
-                good = take_warp(source, warp, profile);
-    }
-    free(warp);
-    const char *failure = source->ops->failure ? source->ops->failure(source) : NULL;
-    if (failure) return error_set(err, "%s", failure);
-    return goes_on(source) || error_set(err, "interrupted");
+    return reader_run(&(struct reader){.begin = begin_launch, .take = take_records, .user = profiles}, source, err);
 }
 
 void profiles_release(struct launch_profiles *profiles) {

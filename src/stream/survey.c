@@ -2,6 +2,8 @@
 
 #include <stdlib.h>
 
+#include "stream/reader.h"
+
 struct line {
     uint64_t number; /* plus 1; 0: empty */
     uint32_t kernel; /* the last that touched it */
@@ -67,56 +69,44 @@ static void take_record(struct lines *lines, const struct instr *record, const u
                 touch(lines, touch_address(touches[t]) / SURVEY_LINE_BYTES + half, sm, kernel, record->op);
 }
 
-static bool goes_on(const struct stream_source *source) {
-    return !source->patience || source->patience(source->patience_user);
+struct survey_reader {
+    struct lines lines;
+    struct survey *survey;
+    unsigned sms;
+};
+
+static void begin_kernel(void *user, const struct kernel *kernel) {
+    struct survey *survey = ((struct survey_reader *)user)->survey;
+    survey->kernels++;
+    survey->ctas += kernel_ctas(kernel);
 }
 
-/* False if it is interrupted. */
-static bool take_warp(struct stream_source *source, struct warp_stream *warp, struct lines *lines, uint16_t sm,
-                      struct survey *survey) {
-    enum { CHECK_REFILLS = 1024 };
-    unsigned refills = 0;
-    source->ops->open(source, warp);
-    for (bool ended = false; !ended;) {
-        if (refills++ % CHECK_REFILLS == 0 && !goes_on(source)) return false;
-        source->ops->refill(source, warp);
-        if (warp->count == 0) break;
-        for (unsigned i = 0; i < warp->count; i++) {
-            const struct instr *record = &warp->instr[i];
-            take_record(lines, record, warp->touch + record->touches, sm, (uint32_t)survey->kernels);
-            survey->thread_instructions += (unsigned)__builtin_popcount(record->active);
-            ended = record->op == OP_exit;
-        }
-        survey->warp_instructions += warp->count;
+static void take_records(void *user, const struct warp_stream *warp) {
+    struct survey_reader *reader = user;
+    struct survey *survey = reader->survey;
+    uint16_t sm = (uint16_t)(warp->cta % reader->sms);
+    for (unsigned i = 0; i < warp->count; i++) {
+        const struct instr *record = &warp->instr[i];
+        take_record(&reader->lines, record, warp->touch + record->touches, sm, (uint32_t)survey->kernels);
+        survey->thread_instructions += (unsigned)__builtin_popcount(record->active);
     }
-    return true;
+    survey->warp_instructions += warp->count;
 }
 
 bool survey_take(struct stream_source *source, unsigned sms, struct survey *survey, struct error *err) {
-    struct lines lines = {.mask = 65535};
-    lines.table = mem_alloc(lines.mask + 1, sizeof *lines.table);
-    struct warp_stream *warp = mem_alloc(1, sizeof *warp);
-    struct kernel kernel;
-    bool good = true;
+    struct survey_reader reader = {.lines.mask = 65535, .survey = survey, .sms = sms};
+    struct lines *lines = &reader.lines;
+    lines->table = mem_alloc(lines->mask + 1, sizeof *lines->table);
     *survey = (struct survey){0};
-    while (good && source->ops->next_kernel(source, &kernel)) {
-        survey->kernels++;
-        survey->ctas += kernel_ctas(&kernel);
-        for (warp->cta = 0; good && warp->cta < kernel_ctas(&kernel); warp->cta++)
-            for (warp->warp = 0; good && warp->warp < kernel_warps(&kernel); warp->warp++)
-                good = take_warp(source, warp, &lines, (uint16_t)(warp->cta % sms), survey);
-    }
-    for (uint64_t i = 0; i <= lines.mask; i++) {
-        struct line *line = &lines.table[i];
+    bool good = reader_run(&(struct reader){.begin = begin_kernel, .take = take_records, .user = &reader}, source, err);
+    for (uint64_t i = 0; i <= lines->mask; i++) {
+        struct line *line = &lines->table[i];
         settle(line);
         survey->lines += line->number != 0;
         survey->several_lines += line->several;
         survey->shared_lines += line->several && line->read;
         survey->read_only_lines += line->several && line->read_only;
     }
-    free(warp);
-    free(lines.table);
-    if (!goes_on(source)) return error_set(err, "interrupted");
-    const char *failure = source->ops->failure ? source->ops->failure(source) : NULL;
-    return !failure || error_set(err, "%s", failure);
+    free(lines->table);
+    return good;
 }
