@@ -8,6 +8,7 @@
 #include "cli/alone.h"
 #include "cli/job.h"
 #include "cli/launches.h"
+#include "cli/live.h"
 #include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
@@ -23,7 +24,7 @@ struct run_values {
     const char *json, *dram_log;
     uint64_t max_insts, sample;
     struct text_list sample_units;
-    bool no_skip, alone, kernel_stats;
+    bool no_skip, alone, kernel_stats, watch;
 };
 
 static const struct option options[] = {
@@ -49,6 +50,9 @@ static const struct option options[] = {
     {"--sample-units", "COUNTER", OPTION_LIST, offsetof(struct run_values, sample_units),
      "with --sample: also sample this counter for each SM, slice or channel; repeatable"},
     TIMELINE_OPTIONS(run_values, timeline),
+    {"--watch", NULL, OPTION_FLAG, offsetof(struct run_values, watch),
+     "show on the terminal how IPC, stalls, hit rates and DRAM bandwidth develop while the run goes on; elsewhere a line"
+     " every ten seconds"},
     {"--dram-log", "FILE", OPTION_TEXT, offsetof(struct run_values, dram_log),
      "write every DRAM command as CSV: memory clock cycle, controller, channel, command, bank, row and column"},
     {"--no-skip", NULL, OPTION_FLAG, offsetof(struct run_values, no_skip),
@@ -87,13 +91,16 @@ struct watch {
     struct progress progress;
     struct report_programs programs;
     struct timeline *timeline; /* may be NULL */
+    struct live *live;         /* may be NULL */
     bool checks;               /* verify the results */
     bool seen[PROGRAMS_MAX];
     enum status status;
 };
 
 static bool step(void *user, const struct run_progress *now) {
-    return progress_step(&((struct watch *)user)->progress, now);
+    struct watch *watch = user;
+    if (watch->live) live_step(watch->live, &watch->progress, now);
+    return progress_step(&watch->progress, now);
 }
 
 static void cta(void *user, const struct cta_event *event) { timeline_cta(((struct watch *)user)->timeline, event); }
@@ -165,8 +172,13 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         dram_set_log(machine_dram(machine), log_command, log.file);
     }
     progress_start(&watch.progress, NULL, extent, jobs->count);
+    if (values->watch) {
+        watch.progress.shown = false; /* the page has its line */
+        watch.live = live_create(jobs->name, config, machine);
+    }
     enum run_status ended = machine_run_all(machine, sources, &run, &result, &err);
     double seconds = progress_clock() - watch.progress.started;
+    live_destroy(watch.live);
     progress_end(&watch.progress, ended == RUN_DONE && jobs->count == 1 ? result.warp_instructions : 0);
     if (values->dram_log && !output_close(&log, ended != RUN_REFUSED, &err)) {
         run_result_release(&result);

@@ -250,6 +250,8 @@ void machine_destroy(struct machine *m) {
 const struct program_stats *machine_program(const struct machine *m, unsigned program) {
     return &m->program[program].stats;
 }
+void machine_settle(struct machine *m) { engine_settle(m->engine, m->engine->now); }
+
 const struct stats *machine_stats(const struct machine *m) { return m->stats; }
 bool machine_order_degree(struct machine *m, unsigned degree) { return control_set_degree(m->control, degree); }
 const struct journal *machine_journal(const struct machine *m) { return &m->journal; }

@@ -108,6 +108,8 @@ void run_result_release(struct run_result *result);
 
 const struct program_stats *machine_program(const struct machine *machine, unsigned program);
 const struct stats *machine_stats(const struct machine *machine);
+/* Brings counters of time up to the present, between two quanta of the run (`progress`). */
+void machine_settle(struct machine *machine);
 /* Sets the replication degree of the next decision externally, between two quanta of the run (`progress`). Returns
  * false if the LLC organisation does not support it. */
 bool machine_order_degree(struct machine *machine, unsigned degree);
