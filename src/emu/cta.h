@@ -48,7 +48,7 @@ struct step {
     uint32_t straight; /* number of operations from here on that access only registers and have no guard */
 };
 
-/* Matrix operations, which a warp executes as a whole. */
+/* Operations that a warp executes as a whole: those on matrices, and barriers of the cluster. */
 static inline bool op_is_aligned(const struct op *op) {
     switch (op->operation) {
     case OPERATION_mma:
@@ -56,7 +56,9 @@ static inline bool op_is_aligned(const struct op *op) {
     case OPERATION_wmma_load:
     case OPERATION_wmma_store:
     case OPERATION_ldmatrix:
-    case OPERATION_stmatrix: return true;
+    case OPERATION_stmatrix:
+    case OPERATION_cluster_arrive:
+    case OPERATION_cluster_wait: return true;
     default: return false;
     }
 }

@@ -126,7 +126,7 @@ static void link_function(const struct loaded_module *loaded, uint32_t index, st
         if (loaded->independent && step->kind == STEP_BRANCH && op->target <= i && may_poll(function, op->target, i))
             step->kind = STEP_LOOP;
         if (loaded->independent && step->kind == STEP_PLAIN && is_meeting(op)) step->kind = STEP_MEET;
-        if (loaded->independent && op_is_aligned(op)) step->kind = STEP_ALIGNED;
+        if (loaded->independent && step->kind == STEP_ACCESS && op_is_aligned(op)) step->kind = STEP_ALIGNED;
         if (step->kind > STEP_ACCESS && step->kind != STEP_MEET && step->kind != STEP_ALIGNED &&
             step->kind != STEP_ASYNC)
             continue;

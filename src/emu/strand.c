@@ -13,7 +13,8 @@
  * PTX ISA, shfl.sync, vote.sync, match.sync, redux.sync, elect.sync, bar.warp.sync: a thread waits until all threads of
  * its member mask that have not exited execute the operation with the same mask and qualifiers, at any place. barrier:
  * a thread waits for all threads of its warp that have not exited; then the warp arrives. mma.sync and the other matrix
- * operations, which are .aligned: a thread waits until all threads of the warp execute the same instruction. If all
+ * operations, which are .aligned: a thread waits until all threads of the warp execute the same instruction; the same is
+ * assumed of barrier.cluster. If all
  * threads of a warp wait and none is complete, the program is wrong: a fault.
  *
  * Targets before sm_70 do not split: lanes that wait for each other deadlock, as on those GPUs. */

@@ -222,6 +222,22 @@ TEST("a matrix operation waits for lanes that are still on their way, and each l
     run_end(&run);
 }
 
+TEST("a barrier of the cluster waits for lanes that are still on their way") {
+    struct ptx_run run = {0};
+    runs(&run,
+         PTX_KERNEL("mov.u32 %r3, 0; mov.u32 %r9, 7; setp.ge.u32 %p1, %r0, 16; @%p1 bra meet;\n"
+                    "work: add.u32 %r3, %r3, 1; setp.lt.u32 %p2, %r3, 200000; @%p2 bra work;\n"
+                    "meet: barrier.cluster.arrive; barrier.cluster.wait;" STORE),
+         1, 32);
+    for (unsigned lane = 0; lane < 32; lane++) CHECK_EQ(run_u32(&run)[lane], 7u);
+    run_end(&run);
+    fails(PTX_KERNEL("setp.ge.u32 %p1, %r0, 16; @%p1 bra other;\n"
+                     "barrier.cluster.arrive; barrier.cluster.wait; bra end;\n"
+                     "other: barrier.cluster.arrive; barrier.cluster.wait;\n"
+                     "end:" STORE),
+          32, "lanes 0-15 wait in line 11 for lanes 16-31; lanes 16-31 wait in line 12 for lanes 0-15");
+}
+
 TEST("lanes that execute different matrix operations wait for each other: a fault that names them") {
     fails(PTX_KERNEL("setp.ge.u32 %p1, %r0, 16; @%p1 bra other;\n"
                      "movmatrix.sync.aligned.m8n8.trans.b16 %r9, %r0; bra end;\n"

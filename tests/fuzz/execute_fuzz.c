@@ -149,9 +149,9 @@ static const char head[] =
     ".version 8.8\n.target sm_90a\n.address_size 64\n"
     ".func (.reg .b32 %to) twice (.reg .b32 %from) { add.u32 %to, %from, %from; ret; }\n"
     ".visible .entry k(.param .u64 memory, .param .u64 texture, .param .u64 surface) {\n"
-    ".reg .b32 %r<16>; .reg .b64 %d<8>; .reg .f32 %f<12>; .reg .f64 %e<4>; .reg .b16 %h<4>; .reg .pred %p<4>;\n"
-    ".reg .b64 %g<3>; .reg .b32 %s<1>; .shared .align 128 .b8 sm[4096];\n"
-    "ld.param.u64 %g0, [memory]; ld.param.u64 %g1, [texture]; ld.param.u64 %g2, [surface]; mov.u32 %s0, sm;\n"
+    ".reg .b32 %r<16>; .reg .b64 %d<8>; .reg .f32 %f<12>; .reg .f64 %e<4>; .reg .b16 %h<4>; .reg .pred %p<5>;\n"
+    ".reg .b64 %g<3>; .reg .b32 %s<2>; .shared .align 128 .b8 sm[4096];\n"
+    "ld.param.u64 %g0, [memory]; ld.param.u64 %g1, [texture]; ld.param.u64 %g2, [surface]; mov.u32 %s0, sm; mov.u32 %s1, 0;\n"
     "mov.u32 %r0, %tid.x; mov.u32 %r1, sm; mov.u32 %r2, 0x3c003c00; mov.u32 %r3, -1; mov.u32 %r4, 64; mov.u32 %r5, 0;\n"
     "mov.u64 %d0, %g0; mov.u64 %d1, %g1; mov.u64 %d2, 0; mov.f32 %f0, 0f3F800000; mov.f32 %f1, 0fC0900000;\n"
     "setp.lt.u32 %p0, %r0, 7; setp.eq.u32 %p1, %r0, %r0; mul.wide.u32 %d3, %r0, 16; add.u64 %d3, %d3, %g0;\n"
@@ -207,7 +207,10 @@ static void put_kernel(struct writer *w) {
     unsigned label = 0;
     for (; w->data < w->end && label < MOST; label++) {
         put(w, "L%u: ", label);
-        for (const char *at = forms[next(w) % COUNT_OF(forms)]; *at; at++) {
+        const char *form = forms[next(w) % COUNT_OF(forms)];
+        if (strstr(form, "bra $L") || strstr(form, "brx.")) /* a loop ends */
+            put(w, "add.u32 %%s1, %%s1, 1; setp.gt.u32 %%p4, %%s1, 200; @%%p4 exit; ");
+        for (const char *at = form; *at; at++) {
             if (*at == '$')
                 put_operand(w, *++at, label);
             else
