@@ -250,7 +250,7 @@ static bool launches_apply(const struct run_values *values, const struct jobs *j
            error_set(err, "--kernels, --skip-kernels, --sample-kernels and --kernel-stats are for one program");
 }
 
-/* To choose representatives, the program is executed once more, without its output. */
+/* To choose representatives, the program is executed again, without its output. */
 static bool choose_launches(const struct run_values *values, const struct jobs *jobs, const struct arguments *arguments,
                             const struct config *config, struct launches *launches, struct error *err) {
     const bool twice = values->launches.sample;

@@ -205,7 +205,7 @@ TEST("a mask that cannot be met is a fault that names warp, lanes and lines") {
           32, "lanes 0-4,6-31 wait in line 10 for lanes 5; lanes 5 wait in line 12 for lanes 0-4,6-31");
 }
 
-TEST("a matrix operation waits for lanes that are still on their way, and each lane gets its part") {
+TEST("a matrix operation waits for lanes that arrive late, and each lane gets its part") {
     /* Lanes 16 to 31 wait at the end of the branch, and go on alone when the others take too long. */
     struct ptx_run run = {0};
     runs(&run,
@@ -222,7 +222,7 @@ TEST("a matrix operation waits for lanes that are still on their way, and each l
     run_end(&run);
 }
 
-TEST("a barrier of the cluster waits for lanes that are still on their way") {
+TEST("a barrier of the cluster waits for lanes that arrive late") {
     struct ptx_run run = {0};
     runs(&run,
          PTX_KERNEL("mov.u32 %r3, 0; mov.u32 %r9, 7; setp.ge.u32 %p1, %r0, 16; @%p1 bra meet;\n"
