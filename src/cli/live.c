@@ -131,7 +131,7 @@ static void draw_track(const struct live *live, const struct track *track) {
                                        "\xE2\x96\x85", "\xE2\x96\x86", "\xE2\x96\x87", "\xE2\x96\x88"};
     static const char plain[] = "_.,-=+*#";
     double top = track->top;
-    for (unsigned i = 0; !track->top && i < POINTS; i++) top = track->point[i] > top ? track->point[i] : top;
+    for (unsigned i = 0; track->top <= 0 && i < POINTS; i++) top = track->point[i] > top ? track->point[i] : top;
     char name[24];
     memcpy(name, track->name, sizeof name);
     for (char *c = name; *c; c++) *c = *c == '_' ? ' ' : *c;
