@@ -166,6 +166,7 @@ struct cta {
     uint32_t rank;        /* in its cluster */
     uint32_t live, ready; /* warps */
     uint64_t rounds;      /* since it began */
+    bool ended;           /* counted by the window */
     uint8_t *shared;
     uint8_t *specials; /* blocks of fixed special registers of the warps */
     struct cta_barrier barriers[CTA_BARRIERS];

@@ -137,6 +137,7 @@ static void cta_begin(struct cta *cta, struct run *run, uint64_t index) {
     cta_place(cta, grid, run->cluster, run->cluster_ctas);
     cta->live = cta->ready = run->warps;
     cta->rounds = 0;
+    cta->ended = false;
     memset(cta->barriers, 0, sizeof cta->barriers);
     mbarriers_begin(cta);
     if (!cta->warps) {
@@ -203,18 +204,18 @@ static void window_round(struct window *window, struct run *run) {
     window->ran = false;
     for (uint32_t c = 0; c < window->count && !run->failed; c++) {
         struct cta *cta = &window->ctas[c];
+        for (uint32_t i = 0; cta->live && i < run->warps && !run->failed; i++) {
+            struct warp_state *w = &cta->warps[i];
+            if (w->status == WARP_POLLS) warp_unpark(w);
+            if (w->status != WARP_READY) continue;
+            window->ran = true;
+            warp_run(w, QUANTUM);
+        }
         if (cta->live) {
-            for (uint32_t i = 0; i < run->warps && !run->failed; i++) {
-                struct warp_state *w = &cta->warps[i];
-                if (w->status == WARP_POLLS) warp_unpark(w);
-                if (w->status != WARP_READY) continue;
-                window->ran = true;
-                warp_run(w, QUANTUM);
-            }
-            if (cta->live)
-                cta_flush(cta);
-            else
-                window->ended++;
+            cta_flush(cta);
+        } else if (!cta->ended) { /* now, or while its warps were examined (livelock.c) */
+            cta->ended = true;
+            window->ended++;
         }
         if (cta->rank + 1 == run->cluster_ctas) cluster_replace(window, run, cta - cta->rank);
     }
@@ -280,7 +281,7 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
             break;
         }
         window_round(&window, &run);
-        if (!run.failed) window_adapt(&window, &run);
+        if (!run.failed && window.ended < run.ctas) window_adapt(&window, &run);
         run.counts.cut = device->limit && window.idle_rounds > device->limit / QUANTUM + LIMIT_ROUNDS &&
                          window_holds_gpu(&window, &run);
     }
