@@ -416,6 +416,9 @@ static enum status exec(const struct command *command, int argc, char **argv) {
     if (values.functional && (values.record || values.kernels))
         return complain(command, "--functional and %s are mutually exclusive",
                         values.record ? "--record" : "--kernels");
+    if (values.kernel_stats && (values.functional || values.record))
+        return complain(command, "--kernel-stats and %s are mutually exclusive",
+                        values.record ? "--record" : "--functional");
     if (values.sample && (values.functional || values.record || values.kernels))
         return complain(command, "--sample-kernels cannot be combined with --functional, --record or --kernels");
     if ((values.json && strcmp(values.json, "-") == 0) || (values.record && strcmp(values.record, "-") == 0))

@@ -226,31 +226,34 @@ static void write_row(FILE *out, const struct run_report *report, unsigned index
     stats_destroy(stats);
 }
 
-static const struct run_result *sorted_result; /* of by_cycles, which qsort calls */
+struct length {
+    uint64_t cycles;
+    unsigned index;
+};
+
 static int by_cycles(const void *a, const void *b) {
-    unsigned i = *(const unsigned *)a, k = *(const unsigned *)b;
-    uint64_t x = sorted_result->kernels[i].cycles, y = sorted_result->kernels[k].cycles;
-    return x != y ? (x < y) - (x > y) : (i > k) - (i < k);
+    const struct length *x = a, *y = b;
+    return x->cycles != y->cycles ? (x->cycles < y->cycles) - (x->cycles > y->cycles)
+                                  : (x->index > y->index) - (x->index < y->index);
 }
-static int by_number(const void *a, const void *b) {
-    unsigned i = *(const unsigned *)a, k = *(const unsigned *)b;
-    return (i > k) - (i < k);
+static int by_index(const void *a, const void *b) {
+    const struct length *x = a, *y = b;
+    return (x->index > y->index) - (x->index < y->index);
 }
 
 void report_write_kernels(FILE *out, const struct run_report *report) {
     const struct run_result *result = report->result;
     unsigned count = result->kernel_count, shown = count < TABLE_ROWS ? count : TABLE_ROWS;
-    unsigned *order = mem_alloc(count ? count : 1, sizeof *order);
-    for (unsigned i = 0; i < count; i++) order[i] = i;
-    sorted_result = result;
+    struct length *order = mem_alloc(count ? count : 1, sizeof *order);
+    for (unsigned i = 0; i < count; i++) order[i] = (struct length){result->kernels[i].cycles, i};
     qsort(order, count, sizeof *order, by_cycles);
-    qsort(order, shown, sizeof *order, by_number);
+    qsort(order, shown, sizeof *order, by_index);
     if (shown < count)
         fprintf(out, "\n  the %u longest of %u kernels\n", shown, count);
     else
         fputs("\n  kernels\n", out);
     fprintf(out, "    %6s  %-24s %12s %8s %8s %8s %9s  %s\n", "launch", "name", "cycles", "IPC", "L1 hits", "LLC hits",
             "DRAM GB/s", "largest stalls");
-    for (unsigned i = 0; i < shown; i++) write_row(out, report, order[i]);
+    for (unsigned i = 0; i < shown; i++) write_row(out, report, order[i].index);
     free(order);
 }

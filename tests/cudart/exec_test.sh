@@ -62,6 +62,9 @@ holds "all instructions" test "$(json "$work/sampled.json" 'r["sampling"]["warp_
 sluice exec --sample-kernels 2 --functional -- "$program"
 status_is 2
 err_has "cannot be combined"
+sluice exec --kernel-stats --functional -- "$program"
+status_is 2
+err_has "--kernel-stats and --functional are mutually exclusive"
 
 testcase "two runs have the same result"
 sluice exec "${gpu[@]}" --json "$work/again.json" -- "$program"
