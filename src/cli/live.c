@@ -55,21 +55,15 @@ struct live *live_create(const char *title, const struct config *config, struct 
 
 /* --- values --- */
 
-static double increase(const struct live *live, const char *name) {
+static double increase(const void *of, const char *name) {
+    const struct live *live = of;
     int index = stats_find(live->stats, name);
     return index < 0 ? 0 : (double)(stats_total(live->stats, (unsigned)index) - live->last[index]);
 }
 
 static double hits(const struct live *live, const char *cache) {
-    static const char *const parts[] = {"read_hits", "read_pending_hits", "read_misses", "read_bypasses"};
-    double all = 0, first = 0;
-    for (unsigned i = 0; i < COUNT_OF(parts); i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.%s", cache, parts[i]);
-        all += increase(live, name);
-        if (i == 0) first = all;
-    }
-    return 100 * ratio(first, all);
+    double share = report_read_hits(cache, increase, live);
+    return share < 0 ? 0 : share;
 }
 
 static void add_point(struct track *track, double value) {

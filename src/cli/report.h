@@ -63,6 +63,9 @@ struct digits {
 };
 struct digits grouped(uint64_t number);
 
+/* Hits in % of the reads of a cache ("l1", "llc"), from counters by full name; -1 without a read. */
+double report_read_hits(const char *cache, double (*count)(const void *from, const char *name), const void *from);
+
 /* a / b; 0 if b is not positive. */
 static inline double ratio(double a, double b) { return b > 0 ? a / b : 0; }
 

@@ -165,18 +165,19 @@ void report_write_sampling(FILE *out, const struct run_report *report) {
 
 /* --- the table --- */
 
-static double share_of_reads(const struct stats *stats, const char *cache) {
+double report_read_hits(const char *cache, double (*count)(const void *from, const char *name), const void *from) {
     static const char *const parts[] = {"read_hits", "read_pending_hits", "read_misses", "read_bypasses"};
-    uint64_t hits = 0, reads = 0;
+    double hits = 0, reads = 0;
     for (unsigned i = 0; i < COUNT_OF(parts); i++) {
         char name[64];
         snprintf(name, sizeof name, "%s.%s", cache, parts[i]);
-        uint64_t value = stats_get(stats, name, NULL);
-        reads += value;
-        if (i == 0) hits = value;
+        reads += count(from, name);
+        if (i == 0) hits = reads;
     }
-    return reads ? 100 * ratio((double)hits, (double)reads) : -1;
+    return reads > 0 ? 100 * hits / reads : -1;
 }
+
+static double total(const void *stats, const char *name) { return (double)stats_get(stats, name, NULL); }
 
 /* The two largest causes of stall cycles, as shares of all cycles of the SMs. */
 static void largest_stalls(const struct stats *stats, char *text, size_t size) {
@@ -220,8 +221,8 @@ static void write_row(FILE *out, const struct run_report *report, unsigned index
     largest_stalls(stats, stalls, sizeof stalls);
     fprintf(out, "    %6u  %-24.24s %12s %8.2f", kernel->kernel.number, kernel->kernel.name,
             grouped(kernel->cycles).text, ratio((double)kernel->thread_instructions, (double)kernel->cycles));
-    write_percent(out, share_of_reads(stats, "l1"));
-    write_percent(out, share_of_reads(stats, "llc"));
+    write_percent(out, report_read_hits("l1", total, stats));
+    write_percent(out, report_read_hits("llc", total, stats));
     fprintf(out, " %9.1f  %s\n", ratio((double)bytes, seconds) / 1e9, stalls);
     stats_destroy(stats);
 }

@@ -326,17 +326,20 @@ static void put_causes(struct writer *writer, const struct interval *at, unsigne
     end_span(writer);
 }
 
+struct place {
+    const struct writer *writer;
+    const struct interval *at;
+};
+
+static double value_at(const void *place, const char *name) {
+    const struct place *p = place;
+    return value_of(p->writer, p->at, name);
+}
+
+/* An interval without a read shows none. */
 static double hit_share(const struct writer *writer, const struct interval *at, const char *cache) {
-    static const char *const parts[] = {"read_hits", "read_pending_hits", "read_misses", "read_bypasses"};
-    double hits = 0, reads = 0;
-    for (unsigned i = 0; i < COUNT_OF(parts); i++) {
-        char name[64];
-        snprintf(name, sizeof name, "%s.%s", cache, parts[i]);
-        double value = value_of(writer, at, name);
-        reads += value;
-        if (i == 0) hits = value;
-    }
-    return 100 * ratio(hits, reads);
+    double hits = report_read_hits(cache, value_at, &(struct place){writer, at});
+    return hits < 0 ? 0 : hits;
 }
 
 /* By Little's law: the time that all packets spend in the network, over the time. */
