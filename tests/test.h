@@ -86,7 +86,9 @@ static inline struct test_value test_pointer(const void *p) {
         if (!test_check(TEST_PLACE, #condition, (condition))) test_give_up(); \
     } while (0)
 
-#if defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
+#if defined __has_feature /* clang */
+#define TEST_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
+#elif defined __SANITIZE_ADDRESS__ || defined __SANITIZE_THREAD__
 #define TEST_SANITIZED true
 #else
 #define TEST_SANITIZED false
