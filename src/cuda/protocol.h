@@ -14,7 +14,7 @@
 /* The environment variable with version, socket and shared file: "2 5 6". A library of another version does not
  * connect. */
 #define CUDA_LINK_VARIABLE "SLUICE_EXEC"
-enum { CUDA_LINK_VERSION = 1 };
+enum { CUDA_LINK_VERSION = 2 };
 
 #define SHARED_ADDRESS UINT64_C(0x200000000000)
 #define SHARED_BYTES   (UINT64_C(1) << 38)
@@ -22,6 +22,7 @@ enum { CUDA_LINK_VERSION = 1 };
 enum request_kind {
     REQUEST_DEVICE,    /* -> payload: struct device_facts */
     REQUEST_MODULE,    /* payload: the containers of a fat binary -> number of the module, from 1 */
+    REQUEST_MANAGED,   /* module, offset in the shared file: loads it with its variables there -> their bytes */
     REQUEST_FUNCTION,  /* module; payload: name -> payload: struct function_facts and its parameters */
     REQUEST_VARIABLE,  /* module; payload: name -> address, bytes */
     REQUEST_LAUNCH,    /* LAUNCH_*; payload: name, zero-terminated, and the arguments one after another */

@@ -112,7 +112,7 @@ static void add_module(struct cuda_server *server, const struct request *request
     reply_to(server, 0, server->image_count, 0);
 }
 
-static int load(struct cuda_server *server, struct fat_image *image) {
+static int load(struct cuda_server *server, struct fat_image *image, const struct image_place *place) {
     struct error err = {0};
     size_t length = 0;
     char *text = fatbin_ptx(image->bytes, image->size, CAPABILITY, &length, &err);
@@ -123,7 +123,7 @@ static int load(struct cuda_server *server, struct fat_image *image) {
     char *name = server->image_count == 1
                      ? text_format("%s (PTX)", server->options.name)
                      : text_format("%s (PTX %u)", server->options.name, (unsigned)(image - server->images) + 1);
-    image->module = host_module(server->host, name, text, length);
+    image->module = host_module_at(server->host, name, text, length, place);
     free(name);
     free(text);
     return image->module ? 0 : CUDA_INVALID_PTX;
@@ -134,7 +134,7 @@ static const struct program *program_of(struct cuda_server *server, uint64_t num
     struct fat_image *image = number >= 1 && number <= server->image_count ? &server->images[number - 1] : NULL;
     *error = failure_number(server);
     if (!image) *error = CUDA_INVALID_IMAGE;
-    if (!*error && !image->module) *error = load(server, image);
+    if (!*error && !image->module) *error = load(server, image, NULL);
     if (*error) return NULL;
     *module = image->module;
     return host_program_of(server->host, image->module);
@@ -194,6 +194,19 @@ static void get_function(struct cuda_server *server, const struct request *reque
         wire_put(&server->wire, &of, sizeof of);
     }
     wire_flush(&server->wire);
+}
+
+/* The host program accesses variables of this module: they are in shared memory. */
+static void add_managed(struct cuda_server *server, const struct request *request) {
+    uint64_t number = request->value[0], offset = request->value[1], bytes = 0;
+    struct fat_image *image = number >= 1 && number <= server->image_count ? &server->images[number - 1] : NULL;
+    int error = failure_number(server);
+    if (!image || image->module) error = CUDA_INVALID_IMAGE;
+    if (offset > SHARED_BYTES) error = CUDA_INVALID_VALUE;
+    struct image_place place = {SHARED_ADDRESS + offset, server->options.shared, offset};
+    if (!error) error = load(server, image, &place);
+    if (!error) bytes = host_program_of(server->host, image->module)->image_bytes;
+    reply_to(server, error, bytes, 0);
 }
 
 static void get_variable(struct cuda_server *server, const struct request *request) {
@@ -401,6 +414,7 @@ static void serve_one(struct cuda_server *server, const struct request *request)
     switch ((enum request_kind)request->kind) {
     case REQUEST_DEVICE: get_device(server); break;
     case REQUEST_MODULE: add_module(server, request); break;
+    case REQUEST_MANAGED: add_managed(server, request); break;
     case REQUEST_FUNCTION: get_function(server, request); break;
     case REQUEST_VARIABLE: get_variable(server, request); break;
     case REQUEST_LAUNCH: do_launch(server, request); break;

@@ -51,6 +51,18 @@ bool shared_find(const void *pointer, struct shared *found) {
     return is;
 }
 
+/* Maps the next bytes of the shared file, which the device has placed, at their address. */
+static cudaError_t block_map(uint64_t bytes, unsigned kind, unsigned flags) {
+    uint64_t offset = shared_blocks.used, address = SHARED_ADDRESS + offset;
+    uint64_t whole = (bytes + PAGE_BYTES - 1) / PAGE_BYTES * PAGE_BYTES;
+    void *mapped = mmap((void *)address, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE, shared_file(),
+                        (off_t)offset);
+    bool good = mapped == (void *)address && block_add((struct shared){address, bytes, kind, flags});
+    if (!good && mapped != MAP_FAILED) munmap(mapped, whole);
+    shared_blocks.used += whole;
+    return good ? cudaSuccess : cudaErrorMemoryAllocation;
+}
+
 static cudaError_t shared_allocate(void **pointer, size_t bytes, bool managed, unsigned flags) {
     if (!pointer) return cudaErrorInvalidValue;
     if (bytes == 0 && managed) return cudaErrorInvalidValue;
@@ -62,16 +74,18 @@ static cudaError_t shared_allocate(void **pointer, size_t bytes, bool managed, u
     cudaError_t error = whole < bytes || whole > SHARED_BYTES - offset
                             ? cudaErrorMemoryAllocation
                             : ask(REQUEST(REQUEST_SHARE, offset, bytes), NULL, NULL, NULL, 0);
-    if (error == cudaSuccess) {
-        void *mapped = mmap((void *)address, whole, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_FIXED_NOREPLACE,
-                            shared_file(), (off_t)offset);
-        bool good = mapped == (void *)address &&
-                    block_add((struct shared){address, bytes, managed ? SHARED_MANAGED : SHARED_PINNED, flags});
-        if (!good && mapped != MAP_FAILED) munmap(mapped, whole);
-        error = good ? cudaSuccess : cudaErrorMemoryAllocation;
-        shared_blocks.used += whole;
-        if (good) *pointer = (void *)address;
-    }
+    if (error == cudaSuccess) error = block_map(bytes, managed ? SHARED_MANAGED : SHARED_PINNED, flags);
+    if (error == cudaSuccess) *pointer = (void *)address;
+    pthread_mutex_unlock(&shared_blocks.lock);
+    return error;
+}
+
+cudaError_t shared_image(uint64_t module) {
+    pthread_mutex_lock(&shared_blocks.lock);
+    uint64_t offset = shared_blocks.used;
+    struct reply reply = {0};
+    cudaError_t error = ask(REQUEST(REQUEST_MANAGED, module, offset), NULL, &reply, NULL, 0);
+    if (error == cudaSuccess) error = block_map(reply.value[0], SHARED_MANAGED, cudaMemAttachGlobal);
     pthread_mutex_unlock(&shared_blocks.lock);
     return error;
 }

@@ -37,6 +37,7 @@ struct variable {
     uint64_t module;
     const char *name;
     uint64_t address, bytes; /* 0: not looked up */
+    void **managed;          /* the program's pointer to a __managed__ variable; NULL: it is not one */
     struct variable *next;
 };
 
@@ -73,7 +74,22 @@ void **__cudaRegisterFatBinary(void *registered) {
     return (void **)module;
 }
 
-void __cudaRegisterFatBinaryEnd(void **handle) { (void)handle; }
+/* Now all variables of the module are known. The code of a program sets pointers to its __managed__ variables nowhere. */
+void __cudaRegisterFatBinaryEnd(void **handle) {
+    uint64_t module = *(const uint64_t *)handle;
+    bool loaded = false;
+    for (struct variable *variable = registry.variables; module && variable; variable = variable->next) {
+        uint64_t address, bytes;
+        if (variable->module != module || !variable->managed) continue;
+        if (!loaded && shared_image(module) != cudaSuccess) {
+            complain("cannot load the __managed__ variable %s", variable->name);
+            return;
+        }
+        loaded = true;
+        if (variable_find(variable->key, &address, &bytes) == cudaSuccess)
+            variable->key = *variable->managed = (void *)address;
+    }
+}
 
 /* At the end of the program: prints what kernels have printed. */
 void __cudaUnregisterFatBinary(void **handle) {
@@ -97,21 +113,25 @@ void __cudaRegisterFunction(void **handle, const char *host, char *device, const
     pthread_mutex_unlock(&registry.lock);
 }
 
-void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t bytes, int constant,
-                       int global) {
-    (void)device, (void)ext, (void)bytes, (void)constant, (void)global;
+static void variable_add(void **handle, const void *key, void **managed, const char *name) {
     struct variable *variable = allocate(sizeof *variable);
     pthread_mutex_lock(&registry.lock);
-    *variable =
-        (struct variable){.key = host, .module = *(const uint64_t *)handle, .name = name, .next = registry.variables};
+    *variable = (struct variable){
+        .key = key, .module = *(const uint64_t *)handle, .name = name, .managed = managed, .next = registry.variables};
     registry.variables = variable;
     pthread_mutex_unlock(&registry.lock);
 }
 
+void __cudaRegisterVar(void **handle, char *host, char *device, const char *name, int ext, size_t bytes, int constant,
+                       int global) {
+    (void)device, (void)ext, (void)bytes, (void)constant, (void)global;
+    variable_add(handle, host, NULL, name);
+}
+
 void __cudaRegisterManagedVar(void **handle, void **host, char *device, const char *name, int ext, size_t bytes,
                               int constant, int global) {
-    (void)handle, (void)host, (void)device, (void)ext, (void)bytes, (void)constant, (void)global;
-    complain("the __managed__ variable %s is not supported: allocate managed memory with cudaMallocManaged", name);
+    (void)device, (void)ext, (void)bytes, (void)constant, (void)global;
+    variable_add(handle, host, host, name);
 }
 
 void __cudaRegisterHostVar(void **handle, const char *name, void *host, size_t bytes) {

@@ -87,6 +87,8 @@ struct shared {
     enum { SHARED_PINNED, SHARED_MANAGED, SHARED_REGISTERED } kind;
     unsigned flags;
 };
+/* Loads a module whose variables the program and the device share. */
+cudaError_t shared_image(uint64_t module);
 /* False if the address is not in shared memory. */
 bool shared_find(const void *pointer, struct shared *found);
 

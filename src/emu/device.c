@@ -166,11 +166,12 @@ static unsigned long target_number(const struct ptx_module *module) {
     return strncmp(module->target, "sm_", 3) ? 0 : strtoul(module->target + 3, NULL, 10);
 }
 
-struct loaded_module *device_load(struct device *device, struct ptx_module *module, struct error *err) {
+struct loaded_module *device_load_at(struct device *device, struct ptx_module *module, const struct image_place *place,
+                                     struct error *err) {
     struct loaded_module *loaded = mem_alloc(1, sizeof *loaded);
     loaded->module = module;
     loaded->independent = target_number(module) >= INDEPENDENT_TARGET;
-    uint64_t address = div_up(device->memory.next, MEMORY_ALIGN_BYTES) * MEMORY_ALIGN_BYTES;
+    uint64_t address = place ? place->address : div_up(device->memory.next, MEMORY_ALIGN_BYTES) * MEMORY_ALIGN_BYTES;
     loaded->program = program_create(module, address, err);
     if (!loaded->program) {
         loaded_free(loaded);
@@ -179,7 +180,9 @@ struct loaded_module *device_load(struct device *device, struct ptx_module *modu
     link_module(loaded);
     const struct program *program = loaded->program;
     if (!program->image_bytes) return loaded;
-    if (memory_allocate(&device->memory, program->image_bytes) != address) {
+    bool placed = place ? memory_share(&device->memory, address, program->image_bytes, place->file, place->offset)
+                        : memory_allocate(&device->memory, program->image_bytes) == address;
+    if (!placed) {
         error_set(err, "%s: cannot allocate %llu bytes for variables", module->file,
                   (unsigned long long)program->image_bytes);
         loaded_free(loaded);
@@ -187,6 +190,10 @@ struct loaded_module *device_load(struct device *device, struct ptx_module *modu
     }
     memcpy(memory_at(&device->memory, address, program->initial_bytes), program->image, program->initial_bytes);
     return loaded;
+}
+
+struct loaded_module *device_load(struct device *device, struct ptx_module *module, struct error *err) {
+    return device_load_at(device, module, NULL, err);
 }
 
 void device_unload(struct device *device, struct loaded_module *loaded) {

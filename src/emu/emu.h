@@ -35,6 +35,14 @@ void device_release(struct device *device);
  * even if some of its kernels cannot be executed (program_executable). Takes ownership of the module, also on failure. */
 struct loaded_module;
 struct loaded_module *device_load(struct device *device, struct ptx_module *module, struct error *err);
+/* The same with its variables at an address, in a file that other processes may share (memory_share). */
+struct image_place {
+    uint64_t address;
+    int file;
+    uint64_t offset;
+};
+struct loaded_module *device_load_at(struct device *device, struct ptx_module *module, const struct image_place *place,
+                                     struct error *err);
 void device_unload(struct device *device, struct loaded_module *loaded);
 const struct program *loaded_program(const struct loaded_module *loaded);
 

@@ -271,9 +271,14 @@ bool host_failed(const struct host *host) { return host->err.set || atomic_load(
 const char *host_failure(const struct host *host) { return host->err.set ? host->err.text : NULL; }
 
 unsigned host_module(struct host *host, const char *name, const char *text, size_t bytes) {
+    return host_module_at(host, name, text, bytes, NULL);
+}
+
+unsigned host_module_at(struct host *host, const char *name, const char *text, size_t bytes,
+                        const struct image_place *place) {
     if (host_failed(host)) return 0;
     struct ptx_module *module = ptx_parse(name, text, bytes, &host->err);
-    struct loaded_module *loaded = module ? device_load(&host->device, module, &host->err) : NULL;
+    struct loaded_module *loaded = module ? device_load_at(&host->device, module, place, &host->err) : NULL;
     if (!loaded) return 0;
     host->modules = mem_grow(host->modules, host->module_count + 1, sizeof *host->modules);
     host->modules[host->module_count++] = loaded;

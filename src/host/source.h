@@ -91,6 +91,10 @@ struct host_launch {
 /* Loads PTX; its kernels can be launched from here on and shadow those of earlier modules. `name` is for messages.
  * Returns the module's number, from 1; 0 on failure. */
 unsigned host_module(struct host *host, const char *name, const char *text, size_t bytes);
+/* The same with its variables in shared memory; `place` may be NULL. */
+struct image_place;
+unsigned host_module_at(struct host *host, const char *name, const char *text, size_t bytes,
+                        const struct image_place *place);
 /* Allocates zeroed memory; returns its address. */
 uint64_t host_alloc(struct host *host, uint64_t bytes);
 void host_place(struct host *host, uint64_t address, uint64_t bytes);

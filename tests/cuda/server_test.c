@@ -24,7 +24,7 @@ struct session {
 
 /* A container with the PTX of programs.h, as nvcc would make it. */
 static size_t make_container(uint8_t *bytes) {
-    static const char text[] = PTX_HEAD PTX_ADD;
+    static const char text[] = PTX_HEAD ".global .attribute(.managed) .align 4 .u32 counts[32] = {1, 2, 3};\n" PTX_ADD;
     size_t stored = (sizeof text + 7) / 8 * 8;
     uint64_t head[2 + 8] = {UINT64_C(0x100001BA55ED50), 64 + stored, UINT64_C(0x4001010001), stored};
     head[5] = UINT64_C(75) << 32; /* architecture */
@@ -134,7 +134,8 @@ TEST("allocates, writes, launches, reads and frees") {
     CHECK_EQ(ask(&s, read, NULL, back, sizeof back).bytes, 256u);
     CHECK(back[0] == 5 && back[63] == 68);
     CHECK_EQ(ASK(&s, REQUEST_FIND, p + 255).value[0], p);
-    CHECK_EQ(ASK(&s, REQUEST_FIND, p + 256).error, CUDA_INVALID_VALUE);
+    CHECK_EQ(ASK(&s, REQUEST_FIND, p + 256).value[0], p + 256); /* the variables */
+    CHECK_EQ(ASK(&s, REQUEST_FIND, p + 512).error, CUDA_INVALID_VALUE);
     CHECK_EQ(ASK(&s, REQUEST_MEMORY, 0).value[0], 256u);
     CHECK_EQ(ASK(&s, REQUEST_FREE, p + 4).error, CUDA_INVALID_VALUE);
     CHECK_EQ(ASK(&s, REQUEST_FREE, p).value[0], 256u);
@@ -193,6 +194,31 @@ TEST("memory is shared with the program at the same address") {
     CHECK_EQ(ASK(&s, REQUEST_WAIT, 0).error, 0);
     CHECK_EQ(view[1024 + 7], 105u);
     munmap(view, 8192);
+    session_end(&s);
+}
+
+TEST("variables of a module are shared with the program if it asks before they are used") {
+    struct session s;
+    session_start(&s, true, 0, 0);
+    uint64_t module = load(&s);
+    CHECK_EQ(ASK(&s, REQUEST_MANAGED, module + 1, 4096).error, CUDA_INVALID_IMAGE);
+    CHECK_EQ(ASK(&s, REQUEST_MANAGED, module, SHARED_BYTES + 4096).error, CUDA_INVALID_VALUE);
+    struct reply placed = ASK(&s, REQUEST_MANAGED, module, 4096);
+    CHECK_EQ(placed.error, 0);
+    CHECK(placed.value[0] >= 128);
+    struct request name = {.kind = REQUEST_VARIABLE, .value = {module}, .bytes = 6};
+    struct reply counts = ask(&s, name, "counts", NULL, 0);
+    CHECK_EQ(counts.value[0], SHARED_ADDRESS + 4096);
+    uint32_t *view = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_SHARED, s.shared, 4096);
+    REQUIRE(view != MAP_FAILED);
+    CHECK(view[0] == 1 && view[2] == 3 && view[3] == 0);
+    view[31] = 100;
+    CHECK_EQ(launch(&s, module, counts.value[0], 32), 0);
+    CHECK_EQ(ASK(&s, REQUEST_WAIT, 0).error, 0);
+    CHECK(view[0] == 6 && view[31] == 105);
+    CHECK_EQ(ASK(&s, REQUEST_FREE, counts.value[0]).error, CUDA_INVALID_VALUE);
+    CHECK_EQ(ASK(&s, REQUEST_MANAGED, module, 8192).error, CUDA_INVALID_IMAGE); /* loaded already */
+    munmap(view, 4096);
     session_end(&s);
 }
 

@@ -119,6 +119,32 @@ static void memory_symbols() {
     IS(cudaFree(address), cudaErrorInvalidValue);
 }
 
+__managed__ int total = 5;
+__managed__ float managed_table[1000];
+
+__global__ void use_managed() {
+    managed_table[threadIdx.x] *= 2;
+    atomicAdd(&total, 1);
+}
+
+// Variables that the program and kernels access by name.
+static void memory_managed() {
+    cudaPointerAttributes attributes;
+    int now = 0;
+    CHECK(total == 5 && managed_table[999] == 0);
+    for (int i = 0; i < 1000; i++) managed_table[i] = i;
+    use_managed<<<1, 256>>>();
+    OK(cudaDeviceSynchronize());
+    CHECK(total == 261 && managed_table[255] == 510 && managed_table[256] == 256);
+    total = 0;
+    use_managed<<<1, 32>>>();
+    OK(cudaMemcpyFromSymbol(&now, total, sizeof now));
+    CHECK(now == 32);
+    OK(cudaPointerGetAttributes(&attributes, managed_table + 3));
+    CHECK(attributes.type == cudaMemoryTypeManaged && attributes.devicePointer == managed_table + 3);
+    IS(cudaFree(&total), cudaErrorInvalidValue);
+}
+
 static void memory_shared() {
     int *managed, *pinned, *device, plain[4] = {0};
     unsigned flags;
@@ -159,6 +185,7 @@ static void memory() {
     memory_1d();
     memory_2d_3d();
     memory_symbols();
+    memory_managed();
     memory_shared();
 }
 

@@ -10,17 +10,23 @@ nvcc=${CUDA_HOME:+$CUDA_HOME/bin/nvcc}
     tests_end
 }
 
-library=$(dirname "$SLUICE")/lib/sluice
 release=$("$nvcc" --version | sed -n 's/.*release \([0-9]*\)\.\([0-9]*\).*/\1 \2/p')
 case $release in
 10\ *) release=10.2 ;;
 11\ *) release=11.0 ;;
 *) release=${release%% *} ;;
 esac
+# A library built with sanitizers, by clang, needs their runtime in the program, too, before all other libraries.
+. tests/cudart/plain.sh
+sanitizer=()
+if sanitized "$release"; then
+    runtime=$(clang -print-file-name=libclang_rt.asan-x86_64.so)
+    sanitizer=(-Xlinker --no-as-needed -Xlinker "$runtime" -Xlinker --as-needed -Xlinker -rpath -Xlinker "$(dirname "$runtime")")
+fi
 # The program links Sluice's own library: not every installation of nvcc has one.
 mkdir "$work/lib" && ln -s "$library/libcudart.so.$release" "$work/lib/libcudart.so"
 for name in api classic; do
-    "$nvcc" -cudart shared -gencode arch=compute_75,code=compute_75 -L"$work/lib" -o "$work/$name" "tests/cudart/$name.cu" >"$work/$name.log" 2>&1 &
+    "$nvcc" -cudart shared -gencode arch=compute_75,code=compute_75 "${sanitizer[@]}" -L"$work/lib" -o "$work/$name" "tests/cudart/$name.cu" >"$work/$name.log" 2>&1 &
 done
 wait
 
