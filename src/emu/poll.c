@@ -84,7 +84,7 @@ unsigned poll_period(struct warp_state *w) {
     for (unsigned step = 0; step < PERIOD_MAX && !period; step++) {
         if (!(step & (step - 1))) state_save(w);
         warp_run(w, 1);
-        if (w->run->failed || w->status != WARP_READY || w->run->changed & CHANGED_ANY) break;
+        if (w->run->failed || w->status != WARP_READY || w->run->changed & CHANGED_ANY || !w->probed) break;
         if (state_recurs(w)) period = (unsigned)(w->executed - w->poll->executed);
     }
     w->probed = false;

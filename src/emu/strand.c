@@ -203,6 +203,7 @@ static uint32_t barrier_key(const struct warp_state *w, const struct op *op, uin
 
 void strand_await(struct warp_state *w, const struct op *op, uint32_t mask) {
     uint32_t members[WARP_LANES];
+    w->probed = false; /* a path that waits for others does not poll: poll_period */
     for (uint32_t i = 0; i < WARP_LANES; i++)
         members[i] = is_barrier(op)      ? barrier_key(w, op, mask)
                      : op_is_aligned(op) ? UINT32_MAX
