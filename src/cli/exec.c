@@ -22,11 +22,12 @@
 #include "cli/report.h"
 #include "cuda/executable.h"
 #include "cuda/server.h"
+#include "host/checkpoint.h"
 #include "stream/recording.h"
 
 struct exec_values {
     struct machine_options machine;
-    const char *json, *record, *kernels;
+    const char *json, *record, *kernels, *checkpoint, *restore;
     uint64_t sample;
     bool functional, kernel_stats;
 };
@@ -39,6 +40,7 @@ static const struct option options[] = {
      "execute the kernels without timing them; event times are estimates"},
     {"--kernels", "A-B", OPTION_TEXT, offsetof(struct exec_values, kernels),
      "time launches A to B only, counted from 1 (A: one launch; A-: all from A on); the others are executed"},
+    CHECKPOINT_OPTIONS(exec_values, checkpoint, restore),
     {"--sample-kernels", "N", OPTION_COUNT, offsetof(struct exec_values, sample),
      "execute the program, then choose at most N launches that represent all, time these, and estimate cycles and counters"
      " of the whole program; event times are estimates"},
@@ -56,6 +58,7 @@ struct execution {
     struct config *config;
     struct child child;
     struct cuda_server *server;
+    struct checkpoint *checkpoint; /* until the server has it */
     bool interrupted, failed;
 };
 
@@ -364,6 +367,8 @@ static enum status run_sampled(struct execution *run, struct machine *machine, c
 static enum status run_child(struct execution *run, struct cuda_options how, struct machine *machine,
                              const struct energy_model *energy) {
     run->server = cuda_server_create(&how);
+    if (run->checkpoint) program_source_checkpoint(cuda_server_source(run->server), run->checkpoint);
+    run->checkpoint = NULL;
     enum status status = run->values->functional ? run_functional(run)
                          : run->values->record   ? run_recorded(run)
                          : run->values->sample   ? run_sampled(run, machine, energy)
@@ -421,17 +426,26 @@ static enum status exec(const struct command *command, int argc, char **argv) {
                         values.record ? "--record" : "--functional");
     if (values.sample && (values.functional || values.record || values.kernels))
         return complain(command, "--sample-kernels cannot be combined with --functional, --record or --kernels");
+    if ((values.checkpoint != NULL) + (values.restore != NULL) + (values.sample > 0) > 1)
+        return complain(command, "only one of --checkpoint, --restore and --sample-kernels can be given");
     if ((values.json && strcmp(values.json, "-") == 0) || (values.record && strcmp(values.record, "-") == 0))
         return complain(command, "standard output is the program's: name a file");
     struct error err = {0};
-    if (!can_write(values.json, &err) || !can_write(values.record, &err)) return complain_error(&err);
+    if (!can_write(values.json, &err) || !can_write(values.record, &err) || !can_write(values.checkpoint, &err))
+        return complain_error(&err);
     struct execution run = {.command = command, .values = &values, .name = program[0]};
     run.config = machine_config(&values.machine, &err);
     if (!run.config) return complain_error(&err);
     machine_warn_unused((const struct config *const *)&run.config, 1, false);
     char *path = find_program(program[0]);
-    enum status status =
-        path ? start(&run, path, program, first, last) : complain(command, "there is no program %s", program[0]);
+    if (path && (values.checkpoint || values.restore)) {
+        last = last ? last : UINT64_MAX;
+        run.checkpoint = launches_checkpoint(values.checkpoint, values.restore, &first, last, &err);
+    }
+    enum status status = !path     ? complain(command, "there is no program %s", program[0])
+                         : err.set ? complain_error(&err)
+                                   : start(&run, path, program, first, last);
+    if (run.checkpoint) checkpoint_destroy(run.checkpoint);
     free(path);
     config_destroy(run.config);
     return status;

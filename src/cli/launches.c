@@ -4,6 +4,8 @@
 
 #include "base/base.h"
 #include "cli/progress.h"
+#include "host/checkpoint.h"
+#include "host/source.h"
 #include "stream/selection.h"
 
 bool launches_range(const char *text, uint64_t *first, uint64_t *last) {
@@ -24,6 +26,8 @@ bool launches_named(const struct command *command, const struct launch_options *
         return complain(command, "--kernels `%s`: expected A, A-B or A-, counted from 1", options->kernels), false;
     if ((options->kernels != NULL) + (options->skip > 0) + (options->sample > 0) > 1)
         return complain(command, "only one of --kernels, --skip-kernels and --sample-kernels can be given"), false;
+    if ((options->checkpoint != NULL) + (options->restore != NULL) + (options->sample > 0) > 1)
+        return complain(command, "only one of --checkpoint, --restore and --sample-kernels can be given"), false;
     return true;
 }
 
@@ -52,14 +56,45 @@ static bool choose(struct launches *launches, uint64_t most, struct stream_sourc
     return true;
 }
 
+struct checkpoint *launches_checkpoint(const char *checkpoint, const char *restore, uint64_t *first, uint64_t last,
+                                       struct error *err) {
+    if (checkpoint && *first <= 1) {
+        error_set(err,
+                  "--checkpoint is written before the first timed launch: --kernels A-B must start behind launch 1");
+        return NULL;
+    }
+    struct checkpoint *opened =
+        checkpoint ? checkpoint_create(checkpoint, *first - 1, err) : checkpoint_open(restore, err);
+    if (opened && checkpoint_launches(opened) >= last) {
+        error_set(err, "%s has %llu launches; launch %llu, the last one to be timed, is one of them", restore,
+                  (unsigned long long)checkpoint_launches(opened), (unsigned long long)last);
+        checkpoint_destroy(opened);
+        return NULL;
+    }
+    if (opened) *first = max_u64(*first, checkpoint_launches(opened) + 1);
+    return opened;
+}
+
 bool launches_open(struct launches *launches, const struct launch_options *options, struct stream_source *source,
                    struct stream_source *probe, struct error *err) {
     *launches = (struct launches){.first = 1, .last = UINT64_MAX};
-    if (!options->kernels && !options->skip && !options->sample) return true;
+    bool saves = options->checkpoint || options->restore;
+    if (!options->kernels && !options->skip && !options->sample && !saves) return true;
     if (options->kernels) launches_range(options->kernels, &launches->first, &launches->last);
     if (options->skip) launches->first = options->skip + 1;
     if (options->sample && !choose(launches, options->sample, probe, err)) return false;
-    launches->selection = selection_create(source, launches->first, launches->last, launches->wanted);
+    struct checkpoint *checkpoint =
+        saves ? launches_checkpoint(options->checkpoint, options->restore, &launches->first, launches->last, err)
+              : NULL;
+    if (saves && !checkpoint) return false;
+    if (checkpoint && !program_source_checkpoint(source, checkpoint)) {
+        checkpoint_destroy(checkpoint);
+        return error_set(err,
+                         "--checkpoint and --restore are for programs that are executed: workloads and launch files");
+    }
+    launches->checkpoint = checkpoint;
+    launches->selection = selection_create(source, checkpoint ? checkpoint_launches(checkpoint) : 0, launches->first,
+                                           launches->last, launches->wanted);
     return true;
 }
 

@@ -14,6 +14,7 @@
 #include "cli/report.h"
 #include "cli/timeline.h"
 #include "dram/dram.h"
+#include "host/checkpoint.h"
 #include "stream/selection.h"
 
 struct run_values {
@@ -189,10 +190,15 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         if (result.diagnosis) fputs(result.diagnosis, stderr);
         run_result_release(&result);
         bool damaged = values->job.trace && sources[0]->ops->failure(sources[0]); /* the recording is damaged */
+        damaged |=
+            values->launches.restore && !result.kernel_count; /* or the checkpoint is, or is of another program */
         return ended == RUN_REFUSED || damaged ? STATUS_BAD_INPUT : STATUS_FAILED;
     }
     if (ended == RUN_DONE && launches->selection && result.kernel_count == 0) {
         run_result_release(&result);
+        if (launches->checkpoint && !checkpoint_complete(launches->checkpoint))
+            return complain(NULL, "the program has fewer than %llu launches; no checkpoint is written",
+                            (unsigned long long)checkpoint_launches(launches->checkpoint));
         return complain(NULL, "no launch is timed: the program has %llu",
                         (unsigned long long)selection_launches(launches->selection));
     }
@@ -246,8 +252,11 @@ static void warn_unused(const struct run_values *values, const struct jobs *jobs
 /* Whether the program of the options can be timed in parts. */
 static bool launches_apply(const struct run_values *values, const struct jobs *jobs, struct error *err) {
     const struct launch_options *asked = &values->launches;
-    return jobs->count == 1 || !(asked->kernels || asked->skip || asked->sample || values->kernel_stats) ||
-           error_set(err, "--kernels, --skip-kernels, --sample-kernels and --kernel-stats are for one program");
+    bool parts = asked->kernels || asked->skip || asked->sample || asked->checkpoint || asked->restore;
+    return jobs->count == 1 || !(parts || values->kernel_stats) ||
+           error_set(err,
+                     "--kernels, --skip-kernels, --sample-kernels, --checkpoint, --restore and --kernel-stats are for "
+                     "one program");
 }
 
 /* To choose representatives, the program is executed again, without its output. */
@@ -277,6 +286,7 @@ static enum status run(const struct command *command, int argc, char **argv) {
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
     if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
     if (values.timeline.file && !output_check(values.timeline.file, &err)) return complain_error(&err);
+    if (values.launches.checkpoint && !output_check(values.launches.checkpoint, &err)) return complain_error(&err);
     struct jobs jobs = {0};
     struct config *config = machine_config(&values.machine, &err);
     FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* keeps the JSON valid */
@@ -294,7 +304,8 @@ static enum status run(const struct command *command, int argc, char **argv) {
     bool ready = machine && choose_launches(&values, &jobs, &arguments, config, &launches, &err);
     enum status status =
         ready ? simulate(&values, &jobs, &launches, timeline, config, machine, energy) : complain_error(&err);
-    if (machine && !ready) status = STATUS_FAILED; /* the program failed, or was interrupted */
+    if (machine && !ready && values.launches.sample)
+        status = STATUS_FAILED; /* the program failed, or was interrupted */
     launches_release(&launches);
     timeline_destroy(timeline);
     free(energy);
@@ -340,6 +351,10 @@ static const struct example examples[] = {
     {"sluice run mm:tiny --design private", "run a program of the papers with a private last-level cache"},
     {"sluice run --launch examples/saxpy.yaml", "run and verify your own kernel"},
     {"sluice run bfs:tiny --kernel-stats --kernels 5-8", "compare launches 5 to 8 of a program"},
+    {"sluice run bfs:tiny --kernels 9-10 --checkpoint bfs.state",
+     "time launches 9 and 10, and keep the state in front of them"},
+    {"sluice run bfs:tiny --kernels 9-10 --restore bfs.state --design private",
+     "time them again with another design, without executing launches 1 to 8"},
     {"sluice run mm:tiny + va:tiny --design adaptive --alone",
      "run two programs concurrently and report the slowdown of each"},
 };

@@ -8,6 +8,7 @@
 
 #include "base/deadline.h"
 #include "emu/emu.h"
+#include "host/checkpoint.h"
 #include "stream/trace.h"
 
 struct host {
@@ -30,7 +31,8 @@ struct launched {
 struct program_source {
     struct stream_source source;
     struct host_program program;
-    struct host host; /* owned by the thread while it runs */
+    struct host host;              /* owned by the thread while it runs */
+    struct checkpoint *checkpoint; /* of the first launches, which the machine does not see; NULL: none */
     pthread_t thread;
     bool started;
     struct launched reading; /* the kernel that the machine reads */
@@ -184,6 +186,7 @@ static void restart(struct stream_source *base) {
     struct device print_to = source->host.device;
     host_close(&source->host);
     host_open(&source->host, &print_to);
+    if (source->checkpoint) checkpoint_rewind(source->checkpoint, &source->host.err);
 }
 
 /* A trace is cut either by its reader, which then has the error, or after its failed writer has finished it; in both
@@ -216,6 +219,7 @@ static void destroy(struct stream_source *base) {
     struct program_source *source = (struct program_source *)base;
     stop(source);
     host_close(&source->host);
+    if (source->checkpoint) checkpoint_destroy(source->checkpoint);
     if (source->program.release) source->program.release(source->program.user);
     pthread_cond_destroy(&source->changed);
     pthread_mutex_destroy(&source->lock);
@@ -249,6 +253,12 @@ void program_source_print(struct stream_source *base, void (*print)(void *user, 
     struct program_source *source = (struct program_source *)base;
     source->host.device.print = print;
     source->host.device.print_user = user;
+}
+
+bool program_source_checkpoint(struct stream_source *base, struct checkpoint *checkpoint) {
+    if (base->ops != &stream_ops) return false;
+    ((struct program_source *)base)->checkpoint = checkpoint;
+    return true;
 }
 
 struct host *program_source_host(struct stream_source *base) {
@@ -443,6 +453,11 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     if (!cluster_ctas) return;
     host->device.limit = 0;
     host->launches++;
+    struct checkpoint *checkpoint = source_of(host)->checkpoint;
+    if (checkpoint && host->launches <= checkpoint_launches(checkpoint)) {
+        checkpoint_launch(checkpoint, &host->device, &launch, asked->counts, &host->err);
+        return;
+    }
     if (asked->untimed) {
         emu_run(&host->device, &launch, NULL, asked->counts, &host->err);
         return;

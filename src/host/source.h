@@ -41,6 +41,10 @@ struct stream_source *program_source_create(const struct host_program *program);
 /* Receives the output of device-side printf; called on the program's thread. Set it before the first kernel. */
 void program_source_print(struct stream_source *source, void (*print)(void *user, const char *text, size_t bytes),
                           void *user);
+/* Records or restores the first launches (checkpoint.h), which are not passed on. Set it before the first kernel. Takes
+ * ownership; false, without it, if the source is not a program. */
+struct checkpoint;
+bool program_source_checkpoint(struct stream_source *source, struct checkpoint *checkpoint);
 /* The program's handle, after next_kernel has returned false: to read the final contents of memory. */
 struct host *program_source_host(struct stream_source *source);
 

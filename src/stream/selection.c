@@ -5,7 +5,7 @@
 struct selection {
     struct stream_source source;
     struct stream_source *inner;
-    uint64_t first, last, launches;
+    uint64_t hidden, first, last, launches;
     const bool *wanted;
 };
 
@@ -46,7 +46,7 @@ static void refill(struct stream_source *source, struct warp_stream *warp) {
 
 static void restart(struct stream_source *source) {
     struct selection *selection = selection_of(source);
-    selection->launches = 0;
+    selection->launches = selection->hidden;
     forward(selection);
     selection->inner->ops->restart(selection->inner);
 }
@@ -84,9 +84,16 @@ static const struct stream_ops ops = {
     .destroy = destroy,
 };
 
-struct stream_source *selection_create(struct stream_source *inner, uint64_t first, uint64_t last, const bool *wanted) {
+struct stream_source *selection_create(struct stream_source *inner, uint64_t hidden, uint64_t first, uint64_t last,
+                                       const bool *wanted) {
     struct selection *selection = mem_alloc(1, sizeof *selection);
-    *selection = (struct selection){.source.ops = &ops, .inner = inner, .first = first, .last = last, .wanted = wanted};
+    *selection = (struct selection){.source.ops = &ops,
+                                    .inner = inner,
+                                    .hidden = hidden,
+                                    .first = first,
+                                    .last = last,
+                                    .launches = hidden,
+                                    .wanted = wanted};
     return &selection->source;
 }
 

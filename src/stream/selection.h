@@ -6,8 +6,10 @@
 #include "stream/stream.h"
 
 /* Launches `first` to `last`, from 1; if `wanted` is not NULL, only those for which wanted[launch - first] holds. `inner`
- * is used until the selection is destroyed and not destroyed with it; `wanted` likewise. */
-struct stream_source *selection_create(struct stream_source *inner, uint64_t first, uint64_t last, const bool *wanted);
+ * does not pass on the `hidden` first launches of its program. It is used until the selection is destroyed and not
+ * destroyed with it; `wanted` likewise. */
+struct stream_source *selection_create(struct stream_source *inner, uint64_t hidden, uint64_t first, uint64_t last,
+                                       const bool *wanted);
 /* Launches of the program so far, passed on or not. */
 uint64_t selection_launches(const struct stream_source *selection);
 
