@@ -235,6 +235,12 @@ TEST_LONG_SANITIZED(
         }
 }
 
+TEST("HBM2, HBM2e and HBM3 obey every timing rule, with refresh") {
+    check_mixes(SETTINGS(ONE_CHANNEL, "dram.kind=hbm2", "dram.hbm2.refresh=true"), 3000);
+    check_mixes(SETTINGS(ONE_CHANNEL, "dram.kind=hbm2e", "dram.hbm2e.refresh=true"), 3000);
+    check_mixes(SETTINGS(ONE_CHANNEL, "dram.kind=hbm3", "dram.hbm3.refresh=true"), 3000);
+}
+
 TEST("the checker finds a command that is issued one cycle early, for each rule") {
     struct dram_fixture *fixture =
         dram_fixture_create(SETTINGS(ONE_CHANNEL, "dram.gddr5.tRRDL=7", "dram.gddr5.tWTRL=8", "dram.gddr5.tFAW=30"));

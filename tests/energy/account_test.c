@@ -326,8 +326,9 @@ TEST("an invalid user table is rejected at its line, with the fix") {
 
 TEST("every bundled table can be read") {
     static const char *const settings[] = {
-        "energy.gpu=gpu-volta",   "energy.gpu=gpu-pascal",   "energy.gpu=gpu-turing",   "energy.dram=dram-hbm",
-        "energy.dram=dram-gddr5", "energy.array=array-32nm", "energy.array=array-45nm", "energy.link=link-45nm-global"};
+        "energy.gpu=gpu-volta",    "energy.gpu=gpu-pascal",   "energy.gpu=gpu-turing",       "energy.dram=dram-hbm",
+        "energy.dram=dram-hbm2",   "energy.dram=dram-hbm2e",  "energy.dram=dram-hbm3",       "energy.dram=dram-gddr5",
+        "energy.array=array-32nm", "energy.array=array-45nm", "energy.link=link-45nm-global"};
     for (unsigned i = 0; i < COUNT_OF(settings); i++) {
         struct config *config = run_config("selrep-64sm", SETTINGS(settings[i]));
         free(model_of(config));
