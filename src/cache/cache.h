@@ -28,7 +28,7 @@ struct cache_line {
     uint8_t state; /* enum line_state */
     uint8_t dirty; /* sectors that must be written back */
     uint8_t flags; /* owned by the user of the cache */
-    uint8_t spare;
+    uint8_t valid; /* sectored caches only: sectors whose bytes are all present (sectors.h) */
     uint16_t mshr; /* while reserved: its MSHR */
     uint16_t tag;  /* tag way of this line; CACHE_NONE if there is none */
 };

@@ -137,27 +137,52 @@ static struct array_shape l1_array(const struct config *config) {
     return (struct array_shape){(double)l1->size_kb * 1024, (unsigned)l1->ways, 8 * (unsigned)gpu->line_bytes};
 }
 
+/* Sectors as parts of lines: a sectored cache reads and writes only the sectors that it moves. */
+static double lines_of_sectors(const struct account *account, double sectors) {
+    const struct gpu_config *gpu = config_get(account->config, &gpu_section);
+    return sectors * SECTOR_BYTES / (double)gpu->line_bytes;
+}
+
+/* Lines read and written in the slices whose counters begin with `prefix`, "llc" or "atomics". */
+static void sectored_slices(const struct account *account, const char *prefix, double *reads, double *writes) {
+    static const char *const moved[] = {"read", "written_back", "written", "fetched"};
+    double sectors[COUNT_OF(moved)];
+    for (unsigned i = 0; i < COUNT_OF(moved); i++) {
+        char counter[40];
+        snprintf(counter, sizeof counter, "%s.sectors.%s", prefix, moved[i]);
+        sectors[i] = account_count(account, counter);
+    }
+    *reads = lines_of_sectors(account, sectors[0] + sectors[1]);
+    *writes = lines_of_sectors(account, sectors[2] + sectors[3]);
+}
+
 static void account_arrays(const struct account *a, unsigned slices) {
     const struct gpu_config *gpu = config_get(a->config, &gpu_section);
     const struct llc_config *llc = config_get(a->config, &llc_section);
     unsigned line = (unsigned)gpu->line_bytes;
     struct array_shape near = l1_array(a->config);
+    double filled = SUM(a, "l1.fills");
+    if (((const struct l1_config *)config_get(a->config, &l1_section))->sector_bytes)
+        filled = lines_of_sectors(a, SUM(a, "l1.sectors.fetched", "l1.sectors.written"));
     account_array(a, ENERGY_l1, &near, line, l1_count(a->config),
                   SUM(a, "l1.read_hits", "l1.read_pending_hits", "l1.read_misses", "l1.write_hits", "l1.write_misses",
                       "l1.icc.served"),
-                  SUM(a, "l1.read_hits", "l1.read_pending_hits", "l1.write_backs", "l1.icc.served_hits"),
-                  SUM(a, "l1.fills"));
+                  SUM(a, "l1.read_hits", "l1.read_pending_hits", "l1.write_backs", "l1.icc.served_hits"), filled);
     struct array_shape far = {(double)llc->slice_kb * 1024, (unsigned)llc->ways, 8 * (unsigned)llc->port_bytes};
+    double reads = SUM(a, "llc.data_replies", "llc.write_backs") - account_count(a, "llc.atomics_forwarded"),
+           writes = SUM(a, "llc.fills", "llc.write_hits", "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses");
+    if (llc->sector_bytes) sectored_slices(a, "llc", &reads, &writes);
     account_array(a, ENERGY_llc, &far, line, slices,
                   SUM(a, "llc.read_hits", "llc.read_pending_hits", "llc.read_misses", "llc.write_hits",
                       "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"),
-                  SUM(a, "llc.data_replies", "llc.write_backs") - account_count(a, "llc.atomics_forwarded"),
-                  SUM(a, "llc.fills", "llc.write_hits", "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"));
+                  reads, writes);
     const struct atomics_config *atomics = config_get(a->config, &atomics_section);
     struct array_shape apart = {(double)atomics->size_kb * 1024, (unsigned)atomics->ways, far.bits};
     double performed = SUM(a, "atomics.atomic_hits", "atomics.atomic_misses");
-    account_array(a, ENERGY_llc, &apart, line, atomics_slices(a->config), performed,
-                  SUM(a, "atomics.data_replies", "atomics.write_backs"), account_count(a, "atomics.fills") + performed);
+    reads = SUM(a, "atomics.data_replies", "atomics.write_backs");
+    writes = account_count(a, "atomics.fills") + performed;
+    if (llc->sector_bytes) sectored_slices(a, "atomics", &reads, &writes);
+    account_array(a, ENERGY_llc, &apart, line, atomics_slices(a->config), performed, reads, writes);
 }
 
 /* Another group's request that misses is not a miss as measured on hardware, which fetches a line: it only reads

@@ -1,6 +1,7 @@
 #include "l1/controller.h"
 
 #include "l1/insertion.h"
+#include "l1/sectored.h"
 #include "llc/organisation.h"
 #include "noc/noc.h"
 #include "sim/gpu_config.h"
@@ -10,6 +11,7 @@ enum tag_kind {
     TAG_FILL = 0u << 30,        /* MSHR index: a line fill */
     TAG_OUTSTANDING = 1u << 30, /* index into `outstanding`: data or acknowledgement of a bypassing access */
     TAG_FETCH = 2u << 30,       /* the partner's name for the request */
+    TAG_SECTORS = 3u << 30,     /* MSHR index: sectors of a sectored line */
 };
 enum { TAG_MASK = (1 << 30) - 1 };
 
@@ -51,7 +53,8 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
     };
     struct cache_geometry geometry = {.sets = l1_sets(context->config), .ways = (unsigned)config->ways};
     cache_init(&controller->cache, &geometry, config->replacement, context->config, &l1_section, index);
-    mshr_init(&controller->mshrs, (unsigned)config->mshrs, (unsigned)config->mshr_merges, sizeof(uint32_t));
+    mshr_init(&controller->mshrs, (unsigned)config->mshrs, (unsigned)config->mshr_merges,
+              config->sector_bytes ? sizeof(struct l1_sector_waiter) : sizeof(uint32_t));
     queue_init(&controller->miss_queue, config->miss_queue);
     queue_init(&controller->bypass_queue, config->bypass_queue);
     ring_init(&controller->arrived, (uint64_t)config->mshrs);
@@ -61,6 +64,7 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
     }
     controller->ordered = controller->stores || controller->bypass_queue.capacity;
     stats_add(context->stats, &l1_stat_table, &controller->stats);
+    controller->sectors = l1_sectors_create(context->config, context->stats);
     if (!context->partner) return;
     controller->partner = context->partner[index];
     controller->partner->controller = controller;
@@ -74,6 +78,7 @@ void l1_controller_release(struct l1_controller *controller) {
     ring_release(&controller->arrived);
     free(controller->outstanding);
     free(controller->stores);
+    l1_sectors_destroy(controller->sectors);
 }
 
 void l1_controller_connect(struct l1_controller *controller, const struct l1_ports *ports) {
@@ -86,7 +91,7 @@ void l1_controller_connect(struct l1_controller *controller, const struct l1_por
 }
 
 void l1_controller_settle_in(struct l1_controller *controller) {
-    controller->plain = !controller->owner->insertion && !controller->partner;
+    controller->plain = !controller->owner->insertion && !controller->partner && !controller->sectors;
     controller->seen = controller->owner->watch || controller->partner;
 }
 
@@ -430,6 +435,9 @@ enum l1_outcome l1_controller_access(struct l1_controller *controller, const str
     if (read && request->bypass) return pass_by(controller, request, now);
     struct cache_access access = access_of(controller, request);
     struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
+    if (UNLIKELY(controller->sectors != NULL))
+        return read ? l1_sectored_read(controller, request, line, &access, now)
+                    : l1_sectored_store(controller, request, line, &access, now);
     if (!read) return store(controller, request, line, &access, now);
     if (UNLIKELY(!controller->plain)) return read_filtered(controller, request, line, &access, now);
     enum l1_outcome outcome = read_any(controller, request, line, &access, NULL, NULL, now);
@@ -527,6 +535,27 @@ void l1_controller_fetch(struct l1_controller *controller, const struct l1_reque
          &controller->miss_queue, leaves_at_once(controller, &controller->miss_queue, now), now);
 }
 
+enum l1_outcome l1_controller_pass_by(struct l1_controller *controller, const struct l1_request *request,
+                                      uint64_t now) {
+    return pass_by(controller, request, now);
+}
+
+enum l1_outcome l1_controller_can_request(struct l1_controller *controller, uint64_t key, uint8_t sectors,
+                                          uint64_t now) {
+    if (store_ahead(controller, MESSAGE_READ, key, sectors, &controller->miss_queue)) return L1_FAIL_STORE_ORDER;
+    return room(&controller->miss_queue) < controller->miss_slots ? queue_failure(controller, now) : 0;
+}
+
+enum l1_outcome l1_controller_can_merge(struct l1_controller *controller, uint64_t now) {
+    return room(&controller->miss_queue) < controller->merge_slots ? queue_failure(controller, now) : 0;
+}
+
+void l1_controller_request_sectors(struct l1_controller *controller, const struct l1_request *request, unsigned mshr,
+                                   uint8_t sectors, uint64_t now) {
+    send(controller, request, MESSAGE_READ, request->address, sectors, TAG_SECTORS | mshr, &controller->miss_queue,
+         leaves_at_once(controller, &controller->miss_queue, now), now);
+}
+
 static ALWAYS_INLINE bool receive(struct l1_controller *controller, uint64_t now, uint32_t *token) {
     if (port_next_visible(controller->from_network) > now) return false;
     const struct message *reply = port_take(controller->from_network, now);
@@ -536,6 +565,8 @@ static ALWAYS_INLINE bool receive(struct l1_controller *controller, uint64_t now
         fill(controller, index, now);
     else if (kind == TAG_OUTSTANDING)
         *token = outstanding_give_back(controller, index);
+    else if (kind == TAG_SECTORS)
+        l1_sectored_fill(controller, index, reply->sectors);
     else
         controller->partner->ops->fetched(controller->partner, index, now);
     if (port_next_visible(controller->from_network) <= now) wake(controller, now);
@@ -589,10 +620,13 @@ unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint
     if (queued(controller)) drain_queue(controller, now);
     if (!ring_empty(&controller->arrived)) { /* wake one waiter */
         unsigned mshr = ring_first(&controller->arrived);
+        bool others = LIKELY(!controller->sectors) || l1_sectored_order_waiters(controller, mshr);
         memcpy(&token[completions++], mshr_next_waiter(&controller->mshrs, mshr), sizeof *token);
         if (mshr_answer(&controller->mshrs, mshr)) {
             ring_pop(&controller->arrived);
             resolve(controller, CHANGE_MSHR);
+        } else if (UNLIKELY(!others)) {
+            l1_sectored_left_ring(controller, ring_pop(&controller->arrived));
         }
         if (!ring_empty(&controller->arrived)) {
             controller->gate->open_at = now + 1;

@@ -25,6 +25,8 @@
  * request sent, one waiter woken. The waiters of a filled line are woken one per cycle, and its MSHR is freed with the
  * last.
  *
+ * With l1.sector_bytes, lines are sectored (sectored.h); this header describes whole lines.
+ *
  * Not modelled: a data port narrower than a line, so a hit takes one cycle at any width; a store that overtakes an
  * earlier read in the network, whose data would then be too new.
  */
@@ -37,6 +39,7 @@
 #include "l1/l1.h"
 
 struct l1_controller;
+struct l1_sectors;
 
 /* A cooperating cache: may supply a line on a read miss; observes fills, evictions and stores. */
 struct l1_partner {
@@ -102,7 +105,8 @@ struct l1_controller {
     bool ordered;               /* requests may overtake each other, in two queues or in the network */
     uint32_t *stores;           /* unacknowledged stores, hashed by line; NULL if the network preserves order */
     struct l1_partner *partner; /* NULL: none */
-    bool plain;                 /* without insertion policy and partner */
+    struct l1_sectors *sectors; /* NULL: lines are not sectored */
+    bool plain;                 /* whole lines, without insertion policy and partner */
     uint32_t awaited;           /* by the last request with a reservation failure: enum change, or a set; 0: any */
     bool seen;                  /* line events have an observer */
     struct l1_stats stats;
@@ -144,5 +148,17 @@ struct cache_line *l1_controller_find(struct l1_controller *controller, unsigned
 bool l1_controller_can_fetch(const struct l1_controller *controller);
 void l1_controller_fetch(struct l1_controller *controller, const struct l1_request *request, uint32_t name,
                          uint64_t now);
+
+/* For the sectored L1. */
+
+enum l1_outcome l1_controller_pass_by(struct l1_controller *controller, const struct l1_request *request, uint64_t now);
+/* The reservation failure of a miss that requests these sectors, by stores or the miss queue; 0: none. */
+enum l1_outcome l1_controller_can_request(struct l1_controller *controller, uint64_t key, uint8_t sectors,
+                                          uint64_t now);
+/* The same of a pending hit. */
+enum l1_outcome l1_controller_can_merge(struct l1_controller *controller, uint64_t now);
+/* Requests sectors of the line of a request. The reply calls l1_sectored_fill. */
+void l1_controller_request_sectors(struct l1_controller *controller, const struct l1_request *request, unsigned mshr,
+                                   uint8_t sectors, uint64_t now);
 
 #endif

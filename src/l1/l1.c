@@ -6,6 +6,7 @@
 #include "l1/duplication.h"
 #include "l1/insertion.h"
 #include "l1/reuse.h"
+#include "l1/sectored.h"
 #include "l1/shared_data.h"
 #include "sim/gpu_config.h"
 
@@ -21,11 +22,31 @@ static const struct policy *const members[] = {
 
 const struct family l1_organisation_family = {"L1 organisation", members, COUNT_OF(members)};
 
+static const struct policy allocate_on_miss = {"miss", "a read miss reserves its line", NULL};
+const struct policy l1_allocate_on_fill = {
+    "fill", "a read miss reserves an MSHR only, and its data evict a line when they arrive (sectored L1s)", NULL};
+static const struct policy *const allocations[] = {&allocate_on_miss, &l1_allocate_on_fill};
+static const struct family allocation_family = {"L1 allocation", allocations, COUNT_OF(allocations)};
+
+static const struct policy write_none = {
+    "none", "a write allocates nothing and invalidates the line, or the sectors, that it hits", NULL};
+const struct policy l1_write_validate = {
+    "validate",
+    "a write updates its line or allocates one without fetching; sectors that it covers are valid (sectored L1s)",
+    NULL};
+static const struct policy *const write_allocations[] = {&write_none, &l1_write_validate};
+static const struct family write_allocation_family = {"L1 write allocation", write_allocations,
+                                                      COUNT_OF(write_allocations)};
+
 static const struct param params[] = {
     P_CHOICE(struct l1_config, organisation, l1_organisation_family, "private", "L1 organisation"),
     P_CHOICE(struct l1_config, insertion, insertion_family, "always",
              "insertion policy: which read misses allocate a line"),
     P_CHOICE(struct l1_config, replacement, replacement_family, "lru", "replacement policy"),
+    P_INT(struct l1_config, sector_bytes, 0, 0, 32, "B",
+          "32: a sectored L1, whose lines are valid, fetched and invalidated by sectors; 0: whole lines"),
+    P_CHOICE(struct l1_config, allocate_on, allocation_family, "miss", "when a read miss takes a line"),
+    P_CHOICE(struct l1_config, write_allocate, write_allocation_family, "none", "effect of writes on the L1"),
     P_INT(struct l1_config, size_kb, 16, 1, 65536, "KB", "L1 size"),
     P_INT(struct l1_config, ways, 4, 1, 32768, "lines", "associativity"),
     P_INT(struct l1_config, sets, 0, 0, 65536, "sets",
@@ -66,6 +87,7 @@ static bool check(const struct config *config, struct error *err) {
     if (l1->write_back_slot && l1->miss_queue < 2)
         return config_error(config, "l1.miss_queue", err,
                             "with l1.write_back_slot a miss needs two entries; use at least 2");
+    if (!l1_sectors_check(config, err)) return false;
     unsigned groups = l1_shape(config).groups;
     if (l1->observe_duplication && groups > DUPLICATION_GROUPS_MAX)
         return config_error(config, "l1.observe_duplication", err, "at most %d groups are supported, not %u",

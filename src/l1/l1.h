@@ -25,6 +25,8 @@ struct l1_config {
     const struct policy *organisation;
     const struct policy *insertion;
     const struct policy *replacement;
+    int64_t sector_bytes;
+    const struct policy *allocate_on, *write_allocate;
     int64_t size_kb, ways, sets;
     int64_t latency_cycles;
     int64_t mshrs, mshr_merges;
@@ -38,6 +40,7 @@ struct l1_config {
 
 extern const struct section l1_section;
 extern const struct family l1_organisation_family;
+extern const struct policy l1_allocate_on_fill, l1_write_validate; /* of sectored L1s (sectored.h) */
 
 enum l1_outcome {
     L1_HIT,         /* complete after latency_cycles; no completion follows */

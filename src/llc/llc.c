@@ -5,6 +5,7 @@
 #include "cache/replacement.h"
 #include "dram/dram_config.h"
 #include "llc/organisation.h"
+#include "llc/sectored.h"
 #include "noc/noc.h"
 #include "sim/gpu_config.h"
 
@@ -28,7 +29,11 @@ const struct policy llc_allocate_through = {
     "through",
     "a write miss or pending hit is written through to memory, which acknowledges it; the line is also fetched (GPGPU-Sim's W)",
     NULL};
-static const struct policy *const allocations[] = {&allocate_fetch, &llc_allocate_through};
+const struct policy llc_allocate_validate = {
+    "validate",
+    "write-back, write-validate: a write fetches nothing; a sector of which it leaves bytes unwritten is fetched when it is read (sectored LLCs)",
+    NULL};
+static const struct policy *const allocations[] = {&allocate_fetch, &llc_allocate_through, &llc_allocate_validate};
 static const struct family allocation_family = {"write allocation", allocations, COUNT_OF(allocations)};
 
 static const struct param params[] = {
@@ -58,6 +63,10 @@ static const struct param params[] = {
     P_CHOICE(struct llc_config, write_allocate, allocation_family, "fetch", "write-miss policy of a write-back LLC"),
     P_BOOL(struct llc_config, whole_write_backs, false,
            "write back whole lines (GPGPU-Sim); off: only modified sectors"),
+    P_INT(struct llc_config, sector_bytes, 0, 0, 32, "B",
+          "32: a sectored LLC, whose lines are valid, fetched and written back by sectors; 0: whole lines are fetched"),
+    P_INT(struct llc_config, fetch_bytes, 0, 0, 256, "B",
+          "bytes that a sectored LLC fetches together, aligned: a power of two up to the line; 0: one sector"),
     P_INT(struct llc_config, flush_lines, 8, 1, 65536, "lines/cycle", "invalidation rate of a slice during a flush"),
     P_INT(struct llc_config, sharing_window, 0, 0, 1000000000, "cycles",
           "window in which the clusters that access each line, and the SMs that read each read-only line, are counted "
@@ -89,7 +98,7 @@ static void derive(struct config *config) {
 static bool check(const struct config *config, struct error *err) {
     const struct llc_config *llc = config_get(config, &llc_section);
     struct cache_params params_ = cache_params(config);
-    if (!cache_check_size(config, &params_, err)) return false;
+    if (!cache_check_size(config, &params_, err) || !slice_sectors_check(config, err)) return false;
     const struct dram_config *dram = config_get(config, &dram_section);
     if (llc->write_allocate == &llc_allocate_through && dram->port_entries < ALLOCATE_THROUGH_ENTRIES)
         return config_error(config, "dram.port_entries", err,

@@ -34,12 +34,14 @@ struct llc_config {
     int64_t sharing_window;
     const struct policy *write_allocate;
     bool whole_write_backs;
+    int64_t sector_bytes, fetch_bytes;
 };
 
 extern const struct section llc_section;
 extern const struct family llc_organisation_family;
-enum { ALLOCATE_THROUGH_ENTRIES = 3 };           /* requests to memory that such a write may issue at once */
-extern const struct policy llc_allocate_through; /* a write miss is also written through to memory */
+enum { ALLOCATE_THROUGH_ENTRIES = 3 };            /* requests to memory that such a write may issue at once */
+extern const struct policy llc_allocate_through;  /* a write miss is also written through to memory */
+extern const struct policy llc_allocate_validate; /* a write fetches nothing: sectored slices */
 
 unsigned llc_sets(const struct config *config);
 /* Tag bits of a line: its address without offset and set, including the bits that choose the slice. */
@@ -114,7 +116,8 @@ unsigned slice_component(const struct slice *slice);
 /* To be called when the networks exist. `input_queue` requests can wait in addition to those in the access pipeline. */
 void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigned input_queue);
 
-/* Events of a line in a slice, in the order in which they happen. */
+/* Events of a line in a slice, in the order in which they happen. In a sectored slice the message of a fetch, a fill and
+ * a write to memory has only its sectors. */
 enum slice_event {
     SLICE_FETCH,     /* the line is requested from memory */
     SLICE_FILL,      /* data from memory, read at that time or later, becomes the line */

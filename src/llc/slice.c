@@ -16,6 +16,8 @@
  * memory acknowledges it; it does not allocate. Atomics are performed in the slice: each occupies the lookup for
  * `atomic_cycles` per lane on its busiest word.
  *
+ * With llc.sector_bytes lines are sectored, and lookups, fills and write misses are those of sectored.h.
+ *
  * Flush, of one program's lines: modified lines are written to memory, one per cycle as memory accepts them; then lines
  * are invalidated, `flush_lines` per cycle, in a scan of all tags. Accesses to the tags block lookups; while the flush
  * waits for memory, another program is served, or the same one if it was not stopped (struct slice_command,
@@ -29,6 +31,7 @@
 #include "dram/mapping.h"
 #include "llc/atomics.h"
 #include "llc/organisation.h"
+#include "llc/sectored.h"
 #include "llc/slice_state.h"
 #include "sim/gpu_config.h"
 
@@ -49,7 +52,7 @@ struct slice_kind {
     struct cache_geometry geometry;
     const struct policy *replacement;
     int64_t latency_cycles;
-    const struct stat_table *counters, *fail_counters;
+    const struct stat_table *counters, *fail_counters, *sector_counters;
     bool watched; /* by the organisation */
 };
 
@@ -90,6 +93,7 @@ static struct slice *create(const struct config *config, const struct slice_kind
     slice->waker = waker_of(engine, slice->component);
     stats_add(stats, kind->counters, &slice->stats);
     stats_add(stats, kind->fail_counters, &slice->fails);
+    slice->sectors = slice_sectors_create(config, kind->sector_counters, stats);
     return slice;
 }
 
@@ -101,6 +105,7 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
                               .latency_cycles = llc->latency_cycles,
                               .counters = &llc_stat_table,
                               .fail_counters = &llc_fail_stat_table,
+                              .sector_counters = &llc_sector_stat_table,
                               .watched = true};
     return create(config, &kind, organisation, engine, stats, index);
 }
@@ -112,7 +117,8 @@ struct slice *slice_create_for_atomics(const struct config *config, struct llc_o
                               .replacement = &replacement_lru.policy,
                               .latency_cycles = atomics->latency_cycles,
                               .counters = &atomics_stat_table,
-                              .fail_counters = &atomics_fail_stat_table};
+                              .fail_counters = &atomics_fail_stat_table,
+                              .sector_counters = &atomics_sector_stat_table};
     return create(config, &kind, organisation, engine, stats, index);
 }
 
@@ -124,6 +130,7 @@ void slice_destroy(struct slice *slice) {
     ring_release(&slice->arrived);
     free(slice->replay);
     free(slice->through);
+    slice_sectors_destroy(slice->sectors);
     free(slice);
 }
 
@@ -138,8 +145,8 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->reports = ports->reports;
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
-    slice->looks_ahead =
-        !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer && !slice->allocate_through;
+    slice->looks_ahead = !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer &&
+                         !slice->allocate_through && !slice->sectors;
     /* The access pipeline of `latency_cycles` is part of the port instead of being simulated stage by stage. A request
      * becomes visible to the slice in the cycle of its lookup, and the port has an entry for each pipeline stage and
      * each entry of the input queue. The plain version leaves the oldest request in the port until it has been there
@@ -153,12 +160,6 @@ void slice_observe(struct slice *slice, slice_observer *observer, void *user) {
     slice->observer = observer;
     slice->looks_ahead = false;
     slice->observer_user = user;
-}
-
-static void notify(const struct slice *slice, enum slice_event event, uint64_t key, const struct message *message,
-                   uint64_t now) {
-    if (UNLIKELY(slice->observer != NULL))
-        slice->observer(slice->observer_user, slice->index, event, key, message, now);
 }
 
 /* Time. */
@@ -192,20 +193,6 @@ static void slice_settle(void *self, uint64_t now) { settle(self, now); }
 
 /* Memory side. */
 
-static inline uint8_t key_program(uint64_t key) { return (uint8_t)(key >> 56); }
-
-static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors,
-                                         uint32_t tag, uint64_t now) {
-    *(struct message *)port_push_place(slice->to_memory, now) = (struct message){
-        .address = (key & low_mask(56)) << slice->line_log2,
-        .tag = tag,
-        .source = (uint16_t)slice->index,
-        .kind = (uint8_t)kind,
-        .sectors = sectors,
-        .program = key_program(key),
-    };
-}
-
 /* Applies a write or atomic to the line. A write-through is sent to memory at the lookup, so that only atomics, which
  * are performed in one place of the machine, leave the line modified. */
 static void apply(struct slice *slice, const struct message *message, uint64_t key, struct cache_line *line,
@@ -217,15 +204,16 @@ static void apply(struct slice *slice, const struct message *message, uint64_t k
     line->dirty |= message->sectors;
 }
 
-static NEVER_INLINE void write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint32_t tag,
-                                    uint64_t now) {
+NEVER_INLINE void slice_write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint32_t tag,
+                                   uint64_t now) {
     uint8_t sectors = slice->whole_write_backs ? slice->whole_line : line->dirty;
     send_to_memory(slice, MESSAGE_WRITE, key, sectors, tag, now);
-    notify(slice, SLICE_TO_MEMORY, key, NULL, now);
-    line->state = LINE_VALID;
+    notify(slice, SLICE_TO_MEMORY, key, &(struct message){.sectors = sectors}, now);
+    if (line->state == LINE_MODIFIED) line->state = LINE_VALID; /* else sectors of it are in flight */
     line->dirty = 0;
     slice->outstanding_writes[key_program(key)]++;
     slice->stats.write_backs++;
+    if (UNLIKELY(slice->sectors != NULL)) slice->sectors->stats.written_back += (unsigned)__builtin_popcount(sectors);
 }
 
 /* Applies all waiters of the line, in order: the line may be evicted before the last of them is answered. */
@@ -246,7 +234,9 @@ static ALWAYS_INLINE bool receive_from_memory(struct slice *slice, bool plain, u
     if (port_next_visible(slice->from_memory) > now) return false;
     const struct message *message = port_take(slice->from_memory, now);
     uint32_t kind = message->tag & TAG_KIND, index = message->tag & ~TAG_KIND;
-    if (kind == TAG_FILL) {
+    if (!plain && kind == TAG_FILL && slice->sectors) {
+        slice_sectored_fill(slice, index, message->sectors, now);
+    } else if (kind == TAG_FILL) {
         const struct mshr *mshr = &slice->mshrs.mshr[index];
         struct cache_line *line = cache_line_at(&slice->cache, mshr->set, mshr->way);
         line->state = LINE_VALID;
@@ -299,7 +289,7 @@ static inline const struct message *take_answered(struct slice *slice) {
             slice->through_free[slice->through_free_count++] = (uint16_t)index;
         } else {
             request = mshr_next_waiter(&slice->mshrs, index);
-            last = mshr_answer(&slice->mshrs, index);
+            last = mshr_answer(&slice->mshrs, index) || (slice->sectors && slice_sectored_drained(slice, index));
         }
         if (last) ring_pop(&slice->arrived);
     }
@@ -330,29 +320,6 @@ static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, uint64_t 
 
 /* Lookups. */
 
-/* The counter of hits or misses of a kind of request. */
-static inline uint64_t *counter_of(struct llc_stats *stats, uint8_t kind, bool hit) {
-    if (kind == MESSAGE_WRITE) return hit ? &stats->write_hits : &stats->write_misses;
-    if (kind == MESSAGE_ATOMIC) return hit ? &stats->atomic_hits : &stats->atomic_misses;
-    return hit ? &stats->read_hits : &stats->read_misses;
-}
-
-static ALWAYS_INLINE void count(struct slice *slice, const struct cache_access *access, const struct message *message,
-                                bool present, bool pending, bool plain, uint64_t now) {
-    struct llc_stats *stats = &slice->stats;
-    if (!plain && UNLIKELY(slice->watcher != NULL))
-        slice->watcher->ops->profile->looked_up(llc_of_program(slice->watcher, message->program), slice->index, message,
-                                                access, present || pending, now);
-    if (pending && message->kind == MESSAGE_READ)
-        stats->read_pending_hits++;
-    else
-        ++*counter_of(stats, message->kind, present || pending);
-}
-
-static bool reply_queue_full(const struct slice *slice) {
-    return slice->reply_tail - slice->reply_head >= slice->reply_capacity;
-}
-
 static ALWAYS_INLINE void answer(struct slice *slice, const struct message *message, uint64_t key,
                                  struct cache_line *line, bool plain, uint64_t now) {
     apply(slice, message, key, line, now);
@@ -380,6 +347,7 @@ static enum hold write_through(struct slice *slice, const struct cache_access *a
     if (!can_send_through(slice, 1, now)) return HOLD_MEMORY;
     count(slice, access, message, line != NULL, false, false, now);
     if (line) apply(slice, message, access->key, line, now);
+    if (line && slice->sectors) slice->sectors->stats.written += (unsigned)__builtin_popcount(message->sectors);
     send_through(slice, message, access->key, now);
     if (line && line->state != LINE_RESERVED) cache_touch(&slice->cache, line, access);
     return HOLD_NONE;
@@ -431,7 +399,7 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     /* A modified victim is written back first, and alone if memory cannot accept both requests. */
     if ((fetch || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     if (victim->state == LINE_MODIFIED) {
-        write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, TAG_WRITE_BACK, now);
+        slice_write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, TAG_WRITE_BACK, now);
         if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     }
     count(slice, access, message, false, false, plain, now);
@@ -454,6 +422,7 @@ static ALWAYS_INLINE enum hold look_up(struct slice *slice, const struct cache_a
     struct cache_line *line = cache_lookup(&slice->cache, access->set, access->key);
     if (message->kind == MESSAGE_WRITE && slice->write_through[message->program])
         return write_through(slice, access, message, line, now);
+    if (!plain && slice->sectors) return slice_sectored_look_up(slice, access, message, line, now);
     if (!line) return miss(slice, access, message, plain, now);
     if (line->state == LINE_RESERVED) {
         bool through = !plain && slice->allocate_through && message->kind == MESSAGE_WRITE;
@@ -476,9 +445,18 @@ static ALWAYS_INLINE void looked_up(struct slice *slice, const struct message *m
         slice->lookup_free_at = now + (uint64_t)slice->atomic_cycles * (message->conflicts ? message->conflicts : 1);
 }
 
+/* Whether an older request of the replay queue is to the same line. If it is still at the merge limit, so is this one,
+ * unless lines are sectored: this one's sectors may have arrived. It must not overtake. */
+static bool is_behind_another(const struct slice *slice, unsigned replay) {
+    for (unsigned i = 0; i < replay; i++)
+        if (slice->replay[i].access.key == slice->replay[replay].access.key) return true;
+    return false;
+}
+
 /* Looks up the replay queue, oldest first, one lookup per cycle. Returns whether one used this cycle. */
 static NEVER_INLINE bool look_up_replays(struct slice *slice, uint64_t now) {
     for (unsigned i = 0; i < slice->replay_count; i++) {
+        if (slice->sectors && is_behind_another(slice, i)) continue;
         enum hold hold = look_up(slice, &slice->replay[i].access, &slice->replay[i].message, false, now);
         if (hold == HOLD_MERGE) continue;
         if (hold != HOLD_NONE) { /* it fails on a resource that the others need as well */
@@ -578,9 +556,12 @@ static NEVER_INLINE void take_command(struct slice *slice, uint64_t now) {
     port_pop(slice->commands, now);
 }
 
+static bool is_of_flushed_program(const struct slice *slice, unsigned set, const struct cache_line *line) {
+    return key_program(cache_line_key(&slice->cache, set, line)) == slice->flush.program;
+}
+
 static bool is_to_be_flushed(const struct slice *slice, unsigned set, const struct cache_line *line) {
-    return (line->state == LINE_VALID || line->state == LINE_MODIFIED) &&
-           key_program(cache_line_key(&slice->cache, set, line)) == slice->flush.program;
+    return (line->state == LINE_VALID || line->state == LINE_MODIFIED) && is_of_flushed_program(slice, set, line);
 }
 
 static bool at_home(const struct slice *slice, uint64_t key) {
@@ -590,12 +571,12 @@ static bool at_home(const struct slice *slice, uint64_t key) {
     return home.mc * address_map_slices_per_mc(slice->map) + home.slice == slice->index;
 }
 
-/* The next modified line, or NULL. */
+/* The next modified line, or NULL. Sectors of it may be in flight. */
 static struct cache_line *next_modified(struct slice *slice) {
     for (; slice->flush_set < slice->cache.sets; slice->flush_set++, slice->flush_way = 0)
         for (; slice->flush_way < slice->cache.ways; slice->flush_way++) {
             struct cache_line *line = cache_line_at(&slice->cache, slice->flush_set, slice->flush_way);
-            if (line->state == LINE_MODIFIED && is_to_be_flushed(slice, slice->flush_set, line)) return line;
+            if (line->dirty && is_of_flushed_program(slice, slice->flush_set, line)) return line;
         }
     return NULL;
 }
@@ -622,7 +603,7 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
         return false;
     }
     if (line) {
-        write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_FLUSHED, now);
+        slice_write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_FLUSHED, now);
         slice->flush_writes++;
         engine_wake_near(slice->engine, slice->waker, now + 1);
         return true;
@@ -653,6 +634,7 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
 static ALWAYS_INLINE enum hold foresee(struct slice *slice, bool passes, uint64_t now) {
     if (slice->replay_count || slice->lookup_free_at > now + 1) return HOLD_NONE;
     if (slice->flushing) return HOLD_NONE; /* the cycles of a flush are counted without gaps */
+    if (slice->sectors) return HOLD_NONE;  /* what its lookup needs is not a matter of lines */
     const struct message *message = port_peek(slice->from_network, now);
     if (!message || is_passed_on(slice, passes, message)) return HOLD_NONE;
     if (message->kind == MESSAGE_WRITE && slice->write_through[message->program]) return HOLD_NONE;

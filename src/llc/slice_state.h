@@ -1,4 +1,4 @@
-/* The internal state of a slice, private to slice.c. */
+/* The internal state of a slice, and what its two files share: slice.c, and sectored.c for sectored lines. */
 #ifndef SLUICE_LLC_SLICE_STATE_H
 #define SLUICE_LLC_SLICE_STATE_H
 
@@ -6,6 +6,7 @@
 #include "cache/cache.h"
 #include "cache/mshr.h"
 #include "llc/llc.h"
+#include "llc/organisation.h"
 
 /* Why the oldest request is blocked. */
 enum hold {
@@ -57,7 +58,8 @@ struct slice {
     bool write_through[PROGRAMS_MAX], allocate_through, whole_write_backs;
     struct cache cache;
     struct mshr_table mshrs;
-    struct message *reply; /* hits that wait for the data port */
+    struct slice_sectors *sectors; /* NULL: lines are not sectored */
+    struct message *reply;         /* hits that wait for the data port */
     uint32_t reply_mask, reply_capacity, reply_head, reply_tail;
     unsigned replies_waiting; /* in the reply queue and in `arrived` */
     struct ring arrived; /* answers of memory whose requests are to be answered, oldest first: MSHRs, or TAG_THROUGH and
@@ -88,5 +90,53 @@ struct slice {
     struct llc_stats stats;
     struct llc_reservation_fail_stats fails;
 };
+
+/* Reports an event to the observer. */
+static inline void notify(const struct slice *slice, enum slice_event event, uint64_t key,
+                          const struct message *message, uint64_t now) {
+    if (UNLIKELY(slice->observer != NULL))
+        slice->observer(slice->observer_user, slice->index, event, key, message, now);
+}
+
+static inline uint8_t key_program(uint64_t key) { return (uint8_t)(key >> 56); }
+
+static ALWAYS_INLINE void send_to_memory(struct slice *slice, enum message_kind kind, uint64_t key, uint8_t sectors,
+                                         uint32_t tag, uint64_t now) {
+    *(struct message *)port_push_place(slice->to_memory, now) = (struct message){
+        .address = (key & low_mask(56)) << slice->line_log2,
+        .tag = tag,
+        .source = (uint16_t)slice->index,
+        .kind = (uint8_t)kind,
+        .sectors = sectors,
+        .program = key_program(key),
+    };
+}
+
+/* The counter of hits or misses of a kind of request. */
+static inline uint64_t *counter_of(struct llc_stats *stats, uint8_t kind, bool hit) {
+    if (kind == MESSAGE_WRITE) return hit ? &stats->write_hits : &stats->write_misses;
+    if (kind == MESSAGE_ATOMIC) return hit ? &stats->atomic_hits : &stats->atomic_misses;
+    return hit ? &stats->read_hits : &stats->read_misses;
+}
+
+/* Counts a lookup: `present` and `pending` are hits. */
+static ALWAYS_INLINE void count(struct slice *slice, const struct cache_access *access, const struct message *message,
+                                bool present, bool pending, bool plain, uint64_t now) {
+    struct llc_stats *stats = &slice->stats;
+    if (!plain && UNLIKELY(slice->watcher != NULL))
+        slice->watcher->ops->profile->looked_up(llc_of_program(slice->watcher, message->program), slice->index, message,
+                                                access, present || pending, now);
+    if (pending && message->kind == MESSAGE_READ)
+        stats->read_pending_hits++;
+    else
+        ++*counter_of(stats, message->kind, present || pending);
+}
+
+static inline bool reply_queue_full(const struct slice *slice) {
+    return slice->reply_tail - slice->reply_head >= slice->reply_capacity;
+}
+
+/* Writes the dirty sectors of a line to memory. */
+void slice_write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint32_t tag, uint64_t now);
 
 #endif

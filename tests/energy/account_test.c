@@ -335,3 +335,22 @@ TEST("every bundled table can be read") {
         config_destroy(config);
     }
 }
+
+TEST("a sectored cache costs as much as one of whole lines if whole lines are read, and less if sectors are") {
+    static const char *const lines[] = {"l1.sector_bytes=0", "llc.sector_bytes=0"};
+    static const char *const sectors[] = {"l1.sector_bytes=32", "llc.sector_bytes=32"};
+    struct energy_book book[2][2];
+    for (unsigned i = 0; i < 2; i++) {
+        const char *const *with = i ? sectors : lines;
+        book[0][i] = book_of("selrep-64sm", "synth:stream",
+                             SETTINGS("energy.measured_caches=false", "workload.iterations=2", with[0], with[1]));
+        book[1][i] = book_of("selrep-64sm", "synth:chase",
+                             SETTINGS("energy.measured_caches=false", "workload.iterations=200", with[0], with[1],
+                                      "sm.instruction_kb=0", "workload.stride_bytes=128"));
+    }
+    CHECK_NEAR(book[0][1].part[ENERGY_l1].events, book[0][0].part[ENERGY_l1].events, 1e-9);
+    CHECK_NEAR(book[0][1].part[ENERGY_llc].events, book[0][0].part[ENERGY_llc].events, 1e-9);
+    CHECK(book[1][1].part[ENERGY_l1].events < 0.6 * book[1][0].part[ENERGY_l1].events);
+    CHECK(book[1][1].part[ENERGY_llc].events < 0.6 * book[1][0].part[ENERGY_llc].events);
+    CHECK(book[1][1].part[ENERGY_dram].events < 0.6 * book[1][0].part[ENERGY_dram].events);
+}
