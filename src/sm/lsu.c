@@ -4,6 +4,9 @@
  * read. An access with a reservation failure is replayed every cycle and blocks all later ones: the memory pipeline
  * stall of GPGPU-Sim. A load completes when all of its accesses have data. Stores are acknowledged, and a warp does not
  * end before that. Asynchronous copies pass the unit like loads; bulk copies then enter a unit of their own (copy.c).
+ *
+ * Each sub-core has a queue of memory instructions. The unit begins one every `lsu_interval` cycles at most, and takes
+ * them round robin from the sub-cores whose first instruction has its operands.
  */
 #include "sm/sm_state.h"
 
@@ -93,13 +96,44 @@ static inline void go_on(struct sm *sm, bool replayed, uint64_t now) {
         engine_wake_near(sm->engine, sm->waker, now + 1);
 }
 
+/* The unit is free: it begins the next instruction when the first of some queue has its operands. */
+static NEVER_INLINE void schedule_any(struct sm *sm, uint64_t now) {
+    uint64_t ready_at = NEVER;
+    for (unsigned i = 0; i < sm->shared->subcores; i++) {
+        const struct lsu_queue *queue = &sm->subcore[i].queue;
+        if (!lsu_is_empty(queue)) ready_at = min_u64(ready_at, lsu_first(queue)->ready_at);
+    }
+    sm->lsu = NULL;
+    sm->lsu_next_at = NEVER;
+    if (ready_at == NEVER) return;
+    sm->lsu_next_at = max_u64(max_u64(ready_at, sm->lsu_free_at), now + 1);
+    engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
+}
+
+/* Begins an instruction. */
+static NEVER_INLINE void arbitrate(struct sm *sm, uint64_t now) {
+    unsigned subcores = sm->shared->subcores, i = sm->lsu_turn;
+    for (;; i = (i + 1) % subcores) {
+        const struct lsu_queue *queue = &sm->subcore[i].queue;
+        if (!lsu_is_empty(queue) && lsu_first(queue)->ready_at <= now) break;
+        assert((i + 1) % subcores != sm->lsu_turn && "the unit is scheduled for an instruction");
+    }
+    sm->lsu = &sm->subcore[i].queue;
+    sm->lsu_turn = (i + 1) % subcores;
+    sm->lsu_free_at = max_u64(sm->lsu_free_at, now + sm->shared->lsu_interval);
+}
+
 /* Called when another instruction becomes the first of the unit, or none is left. */
 static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
-    if (sm->lsu_head == sm->lsu_tail) {
+    if (UNLIKELY(sm->shared->arbitrates)) {
+        schedule_any(sm, now);
+        return;
+    }
+    if (lsu_is_empty(sm->lsu)) {
         sm->lsu_next_at = NEVER;
         return;
     }
-    sm->lsu_next_at = max_u64(max_u64(sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at, sm->lsu_free_at), now + 1);
+    sm->lsu_next_at = max_u64(max_u64(lsu_first(sm->lsu)->ready_at, sm->lsu_free_at), now + 1);
     if (sm->lsu_next_at == now + 1)
         go_on(sm, replayed, now);
     else
@@ -128,10 +162,12 @@ static inline void accept_beyond(struct sm *sm, struct lsu_entry *entry, unsigne
     if (UNLIKELY(kind->special)) accept_atomic(sm, entry, true);
 }
 
-void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
-    assert(lsu_has_room(sm) && instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
-    struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
-    sm->lsu_room--;
+void lsu_accept(struct sm *sm, struct lsu_queue *queue, unsigned warp, const struct instr *instr, unsigned reads,
+                uint64_t now) {
+    assert(queue->room && sm->load_free != LOAD_NONE);
+    assert(instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
+    struct lsu_entry *entry = &queue->entry[queue->tail++ & queue->mask];
+    queue->room--;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->space = instr->space;
     entry->copy = COPY_NONE;
@@ -149,7 +185,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
         if (UNLIKELY(instr->flags & INSTR_ASYNC)) copy_accept(sm, entry, warp, instr, now);
     }
     sm->outstanding[warp]++;
-    if (sm->lsu_next_at == NEVER) schedule(sm, false, now);
+    if (sm->lsu_next_at == NEVER || !sm->lsu) schedule(sm, false, now);
 }
 
 /* The load of a warp that waits for more than registers is complete; its value is available in cycle `at`. */
@@ -189,8 +225,8 @@ static inline void load_progress(struct sm *sm, uint16_t index, bool beyond, uin
 
 /* The instruction has sent all its accesses and leaves the unit. */
 static ALWAYS_INLINE void retire(struct sm *sm, struct lsu_entry *entry, bool beyond, uint64_t now) {
-    sm->lsu_head++;
-    sm->lsu_room++;
+    sm->lsu->head++;
+    sm->lsu->room++;
     sm->engine->progress++;
     if (LIKELY(!entry->copy) && entry->load != LOAD_NONE) {
         load_progress(sm, entry->load, beyond, now);
@@ -203,7 +239,7 @@ static ALWAYS_INLINE void retire(struct sm *sm, struct lsu_entry *entry, bool be
 
 static NEVER_INLINE void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     unsigned conflicts = entry->request.conflicts;
-    sm->lsu_free_at = now + conflicts;
+    sm->lsu_free_at = max_u64(sm->lsu_free_at, now + conflicts);
     sm->stats.shared_conflicts += conflicts - 1;
     if (entry->load != LOAD_NONE)
         sm->load[entry->load].ready_at =
@@ -298,7 +334,8 @@ void lsu_tick(struct sm *sm, uint64_t now) {
     bool replayed = sm->failure;
     if (replayed && sm->failed_changes == sm->gate->changes) return;
     sm->failure = 0;
-    struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
+    if (UNLIKELY(!sm->lsu)) arbitrate(sm, now);
+    struct lsu_entry *entry = lsu_first(sm->lsu);
     if (entry->space == SPACE_SHARED) {
         access_shared(sm, entry, now);
     } else if (UNLIKELY(entry->copy > COPY_ARRIVE)) {
@@ -325,7 +362,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
 /* An unsent miss of the read-only caches is sent before the next access and may fill the miss queue. A rejected fetch can
  * only become such a miss. */
 enum l1_outcome lsu_foresee(struct sm *sm) {
-    struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
+    struct lsu_entry *entry = lsu_first(sm->lsu);
     if (!sm->l1->ops->foresee || sm->unsent || sm->copying || entry->small_cache || !entry->count) return 0;
     return sm->l1->ops->foresee(sm->l1, sm->index, next_request(sm, entry));
 }

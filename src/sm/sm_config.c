@@ -59,27 +59,34 @@ static const struct param params[] = {
     SM(shared_banks, 32, 32, 32, "banks", "shared-memory banks; streams record conflicts for 32"),
     SM(schedulers, 2, 1, 4, "schedulers",
        "warp schedulers per SM; each issues one instruction per cycle from its share of the warps"),
+    SM(subcores, 1, 1, 4, "sub-cores",
+       "parts of an SM, to which its schedulers and its warps (by slot, modulo) are assigned; each has the given numbers of pipelines and collectors, "
+       "an equal share of the registers, and a queue in front of the load/store unit"),
     P_CHOICE(struct sm_config, warp_scheduler, warp_scheduler_family, "gto", "warp scheduling policy"),
-    SM(sp_units, 2, 1, 8, "pipelines", "pipelines for simple integer and floating-point operations"),
+    SM(sp_units, 2, 1, 8, "pipelines", "pipelines of a sub-core for simple integer and floating-point operations"),
     SM(sfu_units, 1, 1, 8, "pipelines",
-       "pipelines for divisions, special functions and integer multiplies (see int_multiply_on_sp)"),
-    SM(dp_units, 0, 0, 8, "pipelines", "double-precision pipelines; 0: the SP pipelines execute these operations"),
-    SM(tensor_units, 4, 0, 8, "pipelines", "tensor pipelines; 0: none, programs with tensor instructions are rejected"),
+       "pipelines of a sub-core for divisions, special functions and integer multiplies (see int_multiply_on_sp)"),
+    SM(dp_units, 0, 0, 8, "pipelines",
+       "double-precision pipelines of a sub-core; 0: the SP pipelines execute these operations"),
+    SM(tensor_units, 4, 0, 8, "pipelines",
+       "tensor pipelines of a sub-core; 0: none, programs with tensor instructions are rejected"),
     P_BOOL(struct sm_config, int_multiply_on_sp, false,
            "integer multiplies use the SP pipelines (GPGPU-Sim 4); off: the SFU pipelines (3.2.2)"),
     SM(operand_cycles, 3, 1, 32, "cycles", "operand collection latency, from issue to execution"),
     SM(operand_read_cycles, 0, 0, 8, "cycles", "additional operand collection latency per source register"),
     SM(sp_collectors, 0, 0, 8, "instructions",
-       "operand collectors of the SP pipelines; 0: limited only by the pipelines"),
+       "operand collectors of the SP pipelines of a sub-core; 0: limited only by the pipelines"),
     SM(sfu_collectors, 0, 0, 8, "instructions",
-       "operand collectors of the SFU pipelines; 0: limited only by the pipelines"),
+       "operand collectors of the SFU pipelines of a sub-core; 0: limited only by the pipelines"),
     SM(writeback_cycles, 2, 0, 32, "cycles", "from a result to the issue of a dependent instruction"),
     SM(load_stages, 0, 0, 32, "cycles", "additional write-back latency of loads"),
     SM(branch_cycles, 1, 1, 32, "cycles", "from a taken branch to the issue of the warp's next instruction"),
     SM(shared_latency_cycles, 3, 1, 255, "cycles", "shared-memory latency without bank conflicts"),
     SM(cluster_shared_cycles, 200, 1, 255, "cycles",
        "latency of shared memory of another CTA of the cluster, without bank conflicts"),
-    SM(lsu_queue, 2, 1, 64, "instructions", "load/store unit queue, including the instruction in execution"),
+    SM(lsu_queue, 2, 1, 64, "instructions",
+       "load/store unit queue of a sub-core, including its instruction in execution"),
+    SM(lsu_interval, 1, 1, 32, "cycles", "between the memory instructions that the load/store unit begins, at least"),
     SM(loads_in_flight, 512, 1, 4096, "instructions", "maximum outstanding load instructions per SM"),
     SM(bulk_cycles, 106, 0, 1000, "cycles", "from the load/store unit to the first request of a bulk copy"),
     SM(bulk_interval, 1, 1, 64, "cycles", "between the requests of a bulk copy"),
@@ -142,6 +149,14 @@ static bool check(const struct config *config, struct error *err) {
         return config_error(config, "sm.threads", err,
                             "more threads than %lld warps of 32 (sm.warps) hold; use at most %lld",
                             (long long)sm->warps, (long long)sm->warps * 32);
+    if (sm->schedulers % sm->subcores != 0)
+        return config_error(config, "sm.subcores", err,
+                            "%lld schedulers (sm.schedulers) do not divide evenly among %lld sub-cores",
+                            (long long)sm->schedulers, (long long)sm->subcores);
+    if (sm->registers % sm->subcores != 0)
+        return config_error(config, "sm.registers", err,
+                            "%lld registers do not divide evenly among %lld sub-cores (sm.subcores)",
+                            (long long)sm->registers, (long long)sm->subcores);
     if (!is_power_of_two((uint64_t)sm->instruction_bytes))
         return config_error(config, "sm.instruction_bytes", err, "the instruction size must be 4, 8 or 16 B");
     if (!check_tensor(config, sm, err)) return false;
@@ -179,11 +194,18 @@ struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op) {
     return (struct op_cycles){(unsigned)sm->op[op].value[0], (unsigned)sm->op[op].value[1]};
 }
 
+/* The registers in use when no further warp fits. Slots of warps are consecutive over CTAs, and consecutive slots belong
+ * to different sub-cores: if all warps fit, each sub-core has registers for its share. */
+static int64_t usable_registers(const struct sm_config *sm, int64_t per_warp) {
+    if (sm->subcores == 1 || per_warp == 0) return sm->registers;
+    return sm->registers / sm->subcores / per_warp * per_warp * sm->subcores;
+}
+
 unsigned sm_occupancy(const struct config *config, unsigned sms, const struct kernel *kernel, struct error *err) {
     const struct sm_config *sm = config_get(config, &sm_section);
     int64_t warps = kernel_warps(kernel), threads = warps * 32;
-    int64_t registers =
-        threads * (int64_t)(div_up(kernel->registers, (uint64_t)sm->register_unit) * (uint64_t)sm->register_unit);
+    int64_t per_warp =
+        32 * (int64_t)(div_up(kernel->registers, (uint64_t)sm->register_unit) * (uint64_t)sm->register_unit);
     struct {
         const char *what;
         int64_t needs, has;
@@ -191,7 +213,7 @@ unsigned sm_occupancy(const struct config *config, unsigned sms, const struct ke
     } limit[] = {
         {"warps", warps, sm->warps, "sm.warps"},
         {"threads", threads, sm->threads, "sm.threads"},
-        {"registers", registers, sm->registers, "sm.registers"},
+        {"registers", warps * per_warp, usable_registers(sm, per_warp), "sm.registers"},
         {"bytes of shared memory", kernel->shared_bytes, sm->shared_kb * 1024, "sm.shared_kb"},
         {"CTAs", 1, sm->ctas, "sm.ctas"},
     };

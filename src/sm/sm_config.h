@@ -12,7 +12,7 @@ struct sm_config {
     int64_t count; /* first: a lower module declares it (sim/gpu_config.h) */
     int64_t warps, threads, ctas, registers, register_unit, shared_kb;
     int64_t warp_size, shared_banks;
-    int64_t schedulers;
+    int64_t schedulers, subcores;
     const struct policy *warp_scheduler;
     int64_t sp_units, sfu_units, dp_units, tensor_units;
     bool int_multiply_on_sp;
@@ -20,7 +20,7 @@ struct sm_config {
     int64_t operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
     int64_t shared_latency_cycles;
     int64_t cluster_shared_cycles;
-    int64_t lsu_queue, loads_in_flight;
+    int64_t lsu_queue, lsu_interval, loads_in_flight;
     int64_t bulk_cycles, bulk_interval;
     const struct policy *coalescing;
     const struct policy *atomics;

@@ -139,7 +139,8 @@ static inline void machine_make(struct settings *settings, unsigned programs, ui
     set_one_of(settings, random, "gpu.line_bytes", SETTINGS("64", "128", "128", "256"));
     set_one_of(settings, random, "gpu.cta_scheduler", SETTINGS("two-level-rr", "rr", "bcs", "dcs"));
     set_number(settings, "gpu.launch_cycles", below(random, 2) * 1500);
-    set_number(settings, "sm.schedulers", 1 + below(random, 4));
+    uint64_t schedulers = 1 + below(random, 4);
+    set_number(settings, "sm.schedulers", schedulers);
     set_one_of(settings, random, "sm.warp_scheduler", SETTINGS("gto", "lrr", "two-level"));
     set_number(settings, "sm.ctas", 1 + below(random, 6));
     set_number(settings, "sm.sfu_units", 1 + below(random, 3));
@@ -257,6 +258,8 @@ static inline void machine_make(struct settings *settings, unsigned programs, ui
     set_one_of(settings, random, "sm.atomics", SETTINGS("sector", "lane", "combined"));
     set_one_of(settings, random, "sm.atomics_hold", SETTINGS("false", "true"));
     set_one_of(settings, random, "llc.input_gate", SETTINGS("false", "true"));
+    set_number(settings, "sm.subcores", below(random, 2) && schedulers != 3 ? schedulers : 1);
+    set_number(settings, "sm.lsu_interval", 1 + below(random, 2));
 }
 
 /* Whether the settings make a machine. They do not if a cache is not made of whole sets, say. */
