@@ -82,6 +82,7 @@ struct l1_controller {
     struct port *to_network, *from_network, *to_control;
     struct llc_organisation *llc;
     struct engine *engine;
+    const struct config *config;
     struct waker waker; /* of the component that ticks it */
     uint16_t index, cluster;
     uint8_t line_log2;
@@ -124,6 +125,7 @@ unsigned l1_controller_hits(struct l1_controller *controller, const struct l1_re
 unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint32_t *token);
 void l1_controller_tick_blocked(struct l1_controller *controller, uint64_t now);
 void l1_controller_flush(struct l1_controller *controller);
+void l1_controller_resize(struct l1_controller *controller, unsigned ways);
 bool l1_controller_busy(const struct l1_controller *controller);
 void l1_controller_explain(const struct l1_controller *controller, FILE *out);
 

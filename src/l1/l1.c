@@ -145,6 +145,22 @@ bool l1_suits_programs(const struct config *config, struct error *err) {
     return true;
 }
 
+/* Insertion policies have state by line, or a stage in front of the L1 (mrpb). */
+bool l1_can_resize(const struct config *config, const char *key, struct error *err) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct insertion_ops *insertion = insertion_of(config);
+    if (!organisation_of(config)->resize)
+        return config_error(config, key, err, "the L1s of l1.organisation=%s have a fixed size; use private",
+                            l1->organisation->name);
+    if (insertion->admit || insertion->before)
+        return config_error(config, key, err, "l1.insertion=%s needs an L1 of fixed size; use always",
+                            l1->insertion->name);
+    if (!l1->flush_at_kernel_end)
+        return config_error(config, key, err,
+                            "an L1 that changes its size between kernels is flushed; enable l1.flush_at_kernel_end");
+    return true;
+}
+
 struct l1 *l1_create(const struct l1_context *context, struct error *err) {
     return organisation_of(context->config)->create(context, err);
 }

@@ -152,6 +152,9 @@ struct l1_ops {
     void (*begin)(struct l1 *l1);
     /* Kernel boundary: invalidates all lines. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
+    /* Sets the number of ways of an L1 without lines, between two kernels. Its replacement policy starts anew. NULL: not
+     * supported. */
+    void (*resize)(struct l1 *l1, unsigned sm, unsigned ways);
     bool (*busy)(const struct l1 *l1, unsigned sm);
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
 };
@@ -210,6 +213,8 @@ struct l1 *l1_create(const struct l1_context *context, struct error *err);
 struct l1_shape l1_shape(const struct config *config);
 /* Whether two programs can run concurrently: the L1s of one must not affect those of the other. */
 bool l1_suits_programs(const struct config *config, struct error *err);
+/* Whether the L1s can change their number of ways between kernels, as the parameter `key` requires. */
+bool l1_can_resize(const struct config *config, const char *key, struct error *err);
 unsigned l1_count(const struct config *config);
 /* Whether groups of SMs share L1s (group.h). */
 bool l1_is_grouped(const struct config *config);

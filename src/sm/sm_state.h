@@ -177,6 +177,7 @@ struct sm {
     uint8_t no_issue; /* enum no_issue */
     bool quiet;       /* REPORT_QUIET has been sent */
     unsigned index, component;
+    unsigned l1_ways;   /* by the last carve-out; 0: none so far, or a fixed number */
     struct waker waker; /* of the component */
     const struct sm_shared *shared;
     struct engine *engine;

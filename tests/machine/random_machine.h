@@ -127,6 +127,17 @@ static inline void groups_make(struct settings *settings, unsigned programs, uin
     set_one_of(settings, random, "l1.icc-mgc.touch", SETTINGS("true", "false"));
 }
 
+/* L1 and shared memory in one array of four ways. Only plain L1s change their size. */
+static inline void unify(struct settings *settings, uint64_t *random) {
+    set(settings, "l1.organisation", "private");
+    set(settings, "l1.insertion", "always");
+    set(settings, "l1.flush_at_kernel_end", "true");
+    set(settings, "l1.size_kb", "4");
+    set(settings, "l1.ways", "4");
+    set(settings, "sm.carve_outs", "[0, 1, 2, 3]");
+    set_number(settings, "sm.shared_reserved_bytes", 300 * below(random, 4));
+}
+
 static inline void machine_make(struct settings *settings, unsigned programs, uint64_t *random) {
     uint64_t clusters = programs + below(random, 3), slices = 1 + below(random, 2);
     bool private = below(random, 4 - programs) == 0; /* more often where there is more to it */
@@ -260,6 +271,7 @@ static inline void machine_make(struct settings *settings, unsigned programs, ui
     set_one_of(settings, random, "llc.input_gate", SETTINGS("false", "true"));
     set_number(settings, "sm.subcores", below(random, 2) && schedulers != 3 ? schedulers : 1);
     set_number(settings, "sm.lsu_interval", 1 + below(random, 2));
+    if (below(random, 6) == 0) unify(settings, random);
 }
 
 /* Whether the settings make a machine. They do not if a cache is not made of whole sets, say. */
