@@ -21,12 +21,12 @@
  * requests do not compete for L1 MSHRs and miss queues", ICS 2015, section 6.1e). The two queues send in turn. An access
  * to a line with a store in the other queue is a reservation failure until the store is sent.
  *
- * A request is sent in the cycle of its lookup unless others are queued. Per cycle: one access, one reply received, one
- * request sent, one waiter woken. The waiters of a filled line are woken one per cycle, and its MSHR is freed with the
- * last.
+ * A request is sent in the cycle of its lookup unless others are queued. Per cycle: the accesses of the load/store unit,
+ * usually one (l1.tags_per_cycle), one reply received, one request sent, one waiter woken. The waiters of a filled line
+ * are woken one per cycle, and its MSHR is freed with the last.
  *
- * Not modelled: a data port narrower than a line, so a hit takes one cycle at any width; a store that overtakes an
- * earlier read in the network, whose data would then be too new.
+ * Not modelled: the banks of the data array (the load/store unit models the width of its port, l1.port_bytes); a store
+ * that overtakes an earlier read in the network, whose data would then be too new.
  */
 #ifndef SLUICE_L1_CONTROLLER_H
 #define SLUICE_L1_CONTROLLER_H

@@ -31,6 +31,9 @@ static const struct param params[] = {
     P_INT(struct l1_config, sets, 0, 0, 65536, "sets",
           "number of sets; derived from size_kb, ways and gpu.line_bytes if 0 or if one of these is set alone"),
     P_INT(struct l1_config, latency_cycles, 1, 1, 255, "cycles", "hit latency"),
+    P_INT(struct l1_config, tags_per_cycle, 1, 1, 32, "lines", "lines of a memory instruction looked up per cycle"),
+    P_INT(struct l1_config, port_bytes, 0, 0, 1024, "B",
+          "data port: bytes of a memory instruction's lanes per cycle; 0: a line, however much of it lanes access"),
     P_INT(struct l1_config, mshrs, 32, 1, 4096, "MSHRs", "MSHRs per L1"),
     P_INT(struct l1_config, mshr_merges, 8, 1, 1024, "accesses",
           "MSHR merge limit: accesses per MSHR, the first included"),
@@ -66,6 +69,10 @@ static bool check(const struct config *config, struct error *err) {
     if (l1->write_back_slot && l1->miss_queue < 2)
         return config_error(config, "l1.miss_queue", err,
                             "with l1.write_back_slot a miss needs two entries; use at least 2");
+    if (l1_is_grouped(config) && (l1->tags_per_cycle > 1 || l1->port_bytes))
+        return config_error(config, l1->port_bytes ? "l1.port_bytes" : "l1.tags_per_cycle", err,
+                            "the L1s of l1.organisation=%s accept one access per cycle; use private",
+                            l1->organisation->name);
     unsigned groups = l1_shape(config).groups;
     if (l1->observe_duplication && groups > DUPLICATION_GROUPS_MAX)
         return config_error(config, "l1.observe_duplication", err, "at most %d groups are supported, not %u",

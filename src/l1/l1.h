@@ -27,6 +27,7 @@ struct l1_config {
     const struct policy *replacement;
     int64_t size_kb, ways, sets;
     int64_t latency_cycles;
+    int64_t tags_per_cycle, port_bytes;
     int64_t mshrs, mshr_merges;
     int64_t miss_queue, bypass_queue;
     bool write_back_slot;

@@ -5,8 +5,11 @@
  * stall of GPGPU-Sim. A load completes when all of its accesses have data. Stores are acknowledged, and a warp does not
  * end before that. Asynchronous copies pass the unit like loads; bulk copies then enter a unit of their own (copy.c).
  *
- * Each sub-core has a queue of memory instructions. The unit begins one every `lsu_interval` cycles at most, and takes
- * them round robin from the sub-cores whose first instruction has its operands.
+ * An L1 may look up several lines per cycle, and pass fewer bytes than an instruction accesses: the instruction takes the
+ * longer of both times. Records have sectors and the number of lanes, not their addresses: bank conflicts in the L1 are
+ * not modelled.
+ *
+ * Instructions of several sub-cores take turns (arbiter.c).
  */
 #include "sm/sm_state.h"
 
@@ -96,37 +99,10 @@ static inline void go_on(struct sm *sm, bool replayed, uint64_t now) {
         engine_wake_near(sm->engine, sm->waker, now + 1);
 }
 
-/* The unit is free: it begins the next instruction when the first of some queue has its operands. */
-static NEVER_INLINE void schedule_any(struct sm *sm, uint64_t now) {
-    uint64_t ready_at = NEVER;
-    for (unsigned i = 0; i < sm->shared->subcores; i++) {
-        const struct lsu_queue *queue = &sm->subcore[i].queue;
-        if (!lsu_is_empty(queue)) ready_at = min_u64(ready_at, lsu_first(queue)->ready_at);
-    }
-    sm->lsu = NULL;
-    sm->lsu_next_at = NEVER;
-    if (ready_at == NEVER) return;
-    sm->lsu_next_at = max_u64(max_u64(ready_at, sm->lsu_free_at), now + 1);
-    engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
-}
-
-/* Begins an instruction. */
-static NEVER_INLINE void arbitrate(struct sm *sm, uint64_t now) {
-    unsigned subcores = sm->shared->subcores, i = sm->lsu_turn;
-    for (;; i = (i + 1) % subcores) {
-        const struct lsu_queue *queue = &sm->subcore[i].queue;
-        if (!lsu_is_empty(queue) && lsu_first(queue)->ready_at <= now) break;
-        assert((i + 1) % subcores != sm->lsu_turn && "the unit is scheduled for an instruction");
-    }
-    sm->lsu = &sm->subcore[i].queue;
-    sm->lsu_turn = (i + 1) % subcores;
-    sm->lsu_free_at = max_u64(sm->lsu_free_at, now + sm->shared->lsu_interval);
-}
-
 /* Called when another instruction becomes the first of the unit, or none is left. */
 static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
     if (UNLIKELY(sm->shared->arbitrates)) {
-        schedule_any(sm, now);
+        arbiter_schedule(sm, now);
         return;
     }
     if (lsu_is_empty(sm->lsu)) {
@@ -138,6 +114,15 @@ static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
         go_on(sm, replayed, now);
     else
         engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
+}
+
+/* Cycles on the data port of the L1: of the bytes of all lanes, but at most of all sectors, which lanes may share. */
+static unsigned data_cycles(const struct sm *sm, const struct lsu_entry *entry, const struct instr *instr) {
+    unsigned lanes = (unsigned)__builtin_popcount(instr->active) << instr->bytes_log2, sectors = 0;
+    for (unsigned i = 0; i < entry->count; i++)
+        sectors += (unsigned)__builtin_popcount(access_sectors(entry->access[i], sm->shared->line_bytes));
+    uint64_t bytes = min_u64(lanes, sectors * SECTOR_BYTES);
+    return (unsigned)max_u64(div_up(bytes, sm->shared->l1_port_bytes), 1);
 }
 
 /* The rest of the acceptance of an access to memory outside the SM. */
@@ -154,6 +139,10 @@ static inline void accept_beyond(struct sm *sm, struct lsu_entry *entry, unsigne
     entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
     entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
     sm->stats.accesses += entry->count;
+    if (UNLIKELY(sm->shared->l1_port_bytes)) { /* the small caches and the bulk copy unit do not use the port */
+        bool uses = !kind->small_cache && !(instr->flags & INSTR_BULK);
+        entry->data_cycles = uses ? (uint16_t)data_cycles(sm, entry, instr) : 1;
+    }
     if (LIKELY(!(instr->flags & INSTR_ASYNC)) && entry->load != LOAD_NONE) {
         sm->stats.loads++;
         sm->loading |= UINT64_C(1) << warp;
@@ -239,7 +228,7 @@ static ALWAYS_INLINE void retire(struct sm *sm, struct lsu_entry *entry, bool be
 
 static NEVER_INLINE void access_shared(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     unsigned conflicts = entry->request.conflicts;
-    sm->lsu_free_at = max_u64(sm->lsu_free_at, now + conflicts);
+    sm->lsu_free_at = now + conflicts;
     sm->stats.shared_conflicts += conflicts - 1;
     if (entry->load != LOAD_NONE)
         sm->load[entry->load].ready_at =
@@ -292,7 +281,8 @@ static void note_failure(struct sm *sm, const struct lsu_entry *entry, enum l1_o
 }
 
 static bool may_look_ahead(const struct sm *sm, const struct lsu_entry *entry, uint64_t now) {
-    return sm->engine->ahead_until > now + 1 && sm->l1->ops->hits && !entry->small_cache && !sm->copying;
+    return sm->engine->ahead_until > now + 1 && sm->l1->ops->hits && !entry->small_cache && !sm->copying &&
+           sm->shared->l1_tags == 1;
 }
 
 /* Makes the accesses that follow a hit in the same cycle, as long as they hit, too: each takes a cycle, in which nothing
@@ -330,11 +320,23 @@ static inline bool access_next(struct sm *sm, struct lsu_entry *entry, uint64_t 
     return true;
 }
 
+/* The instruction's further accesses in the same cycle, after the first. If it has sent all of them, its hits have data
+ * when these have passed the port. Returns whether the last one was accepted. */
+static NEVER_INLINE bool access_wide(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    for (unsigned tags = 1; tags < sm->shared->l1_tags && entry->done < entry->count && !entry->small_cache; tags++)
+        if (!access_next(sm, entry, now)) return false;
+    if (entry->done == entry->count && sm->shared->l1_port_bytes && entry->load != LOAD_NONE) {
+        struct load *load = &sm->load[entry->load];
+        load->ready_at = max_u64(load->ready_at, sm->lsu_data_at + sm->shared->l1_latency_cycles);
+    }
+    return true;
+}
+
 void lsu_tick(struct sm *sm, uint64_t now) {
     bool replayed = sm->failure;
     if (replayed && sm->failed_changes == sm->gate->changes) return;
     sm->failure = 0;
-    if (UNLIKELY(!sm->lsu)) arbitrate(sm, now);
+    if (UNLIKELY(!sm->lsu)) arbiter_select(sm, now);
     struct lsu_entry *entry = lsu_first(sm->lsu);
     if (entry->space == SPACE_SHARED) {
         access_shared(sm, entry, now);
@@ -347,6 +349,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
     } else {
         /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
         if (LIKELY(entry->count) && !access_next(sm, entry, now)) return;
+        if (UNLIKELY(sm->shared->wide_l1) && !access_wide(sm, entry, now)) return;
         if (entry->done != entry->count) {
             if (UNLIKELY(sm->lsu_next_at > now))
                 engine_wake_near(sm->engine, sm->waker, sm->lsu_next_at);

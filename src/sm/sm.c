@@ -65,6 +65,9 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .bulk_cycles = (unsigned)values->bulk_cycles,
         .bulk_interval = (unsigned)values->bulk_interval,
         .l1_latency_cycles = (unsigned)l1->latency_cycles + l1_probe_cycles(config),
+        .l1_tags = (unsigned)l1->tags_per_cycle,
+        .l1_port_bytes = (unsigned)l1->port_bytes,
+        .wide_l1 = l1->tags_per_cycle > 1 || l1->port_bytes,
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .line_bytes = (uint64_t)gpu->line_bytes,
         .instruction_log2 = log2_floor((uint64_t)values->instruction_bytes),
@@ -74,7 +77,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .collectors = {(unsigned)values->sp_collectors, (unsigned)values->sfu_collectors},
         .plain_issue = values->sp_collectors == 0 && values->sfu_collectors == 0 && values->operand_read_cycles == 0 &&
                        values->branch_cycles == 1,
-        .arbitrates = values->subcores > 1 || values->lsu_interval > 1,
+        .arbitrates = values->subcores > 1 || values->lsu_interval > 1 || l1->port_bytes,
         .perfect_instruction = values->instruction_kb == 0,
         .perfect_constant = values->constant_kb == 0,
         .has_read_only = values->read_only_kb != 0,

@@ -31,13 +31,16 @@ struct sm_shared {
     unsigned schedulers, subcores, warps, lsu_queue, lsu_interval, loads_in_flight;
     unsigned operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
     unsigned shared_latency_cycles, cluster_shared_cycles, l1_latency_cycles;
+    unsigned l1_tags, l1_port_bytes; /* per cycle */
+    bool wide_l1;                    /* l1_tags or l1_port_bytes are not those of a plain L1 */
     unsigned bulk_cycles, bulk_interval;
     unsigned line_log2, instruction_log2;
     uint64_t line_bytes;
     unsigned instruction_line_log2;                 /* instructions per line */
     unsigned units[UNIT_MEM], collectors[UNIT_MEM]; /* of a sub-core; 0 collectors: unlimited */
     bool plain_issue;                               /* without collectors, operand_read_cycles and branch_cycles */
-    bool arbitrates; /* the load/store unit selects an instruction when it begins one, by sub-core and lsu_interval */
+    bool arbitrates; /* the load/store unit selects an instruction when it begins it: it has several queues, or an
+                        instruction can occupy it for longer than its accesses take */
     bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
     bool atomics_by_lane, atomics_combined, atomics_hold;
     const struct coalescing_ops *coalescing;
@@ -95,6 +98,7 @@ struct lsu_entry {
     uint64_t ready_at; /* when its operands have been read */
     uint16_t load;     /* LOAD_NONE for stores */
     uint16_t done, count;
+    uint16_t data_cycles; /* with l1_port_bytes: cycles on the data port of the L1, at least 1 */
     uint8_t space;
     bool remote;               /* shared memory of another CTA of the cluster */
     uint8_t copy;              /* enum copy_kind */
@@ -221,8 +225,10 @@ struct sm {
 
     /* Load/store unit. */
     struct lsu_queue *lsu; /* the first instruction of this queue is in execution; NULL: none, if the unit arbitrates */
-    uint64_t lsu_free_at;  /* busy until then: bank conflicts, lsu_interval */
-    unsigned lsu_turn;     /* the sub-core after the one served last */
+    uint64_t lsu_free_at;  /* busy until then with bank conflicts */
+    uint64_t lsu_begins_at; /* if the unit arbitrates: it begins no instruction before (lsu_interval, l1_port_bytes) */
+    uint64_t lsu_data_at;   /* with l1_port_bytes: when the last data of the instruction in execution pass the port */
+    unsigned lsu_turn;      /* the sub-core after the one served last */
     struct load *load;
     uint16_t load_free;
     unsigned loads_used;
@@ -287,6 +293,12 @@ void lsu_tick(struct sm *sm, uint64_t now);
 /* The reservation failure of the access in the next cycle, if there will be one; else 0. */
 enum l1_outcome lsu_foresee(struct sm *sm);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
+
+/* arbiter.c, for a unit that arbitrates */
+/* No instruction is in execution: schedules the beginning of the next one, if there is any. */
+NEVER_INLINE void arbiter_schedule(struct sm *sm, uint64_t now);
+/* Selects the instruction that begins in this cycle, for which the unit was scheduled. */
+NEVER_INLINE void arbiter_select(struct sm *sm, uint64_t now);
 
 /* copy.c */
 NEVER_INLINE void copies_destroy(struct copies *copies);

@@ -271,6 +271,8 @@ static inline void machine_make(struct settings *settings, unsigned programs, ui
     set_one_of(settings, random, "llc.input_gate", SETTINGS("false", "true"));
     set_number(settings, "sm.subcores", below(random, 2) && schedulers != 3 ? schedulers : 1);
     set_number(settings, "sm.lsu_interval", 1 + below(random, 2));
+    set_number(settings, "l1.tags_per_cycle", below(random, 3) ? 1 : 4); /* not for groups of L1s */
+    set_number(settings, "l1.port_bytes", below(random, 3) ? 0 : 64);
     if (below(random, 6) == 0) unify(settings, random);
 }
 
