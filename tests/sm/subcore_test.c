@@ -172,6 +172,25 @@ TEST("a sub-core without memory instructions leaves its turn to the others") {
     sm_fixture_destroy(sm);
 }
 
+TEST("an instruction begins before one of another sub-core that issued earlier and still reads its operands") {
+    struct step slow[] = {load_shared(1, 1), alu(OP_other, 2, 1)}, fast[] = {load_shared(1, 1), alu(OP_other, 2, 1)};
+    slow[0].instr.src[0] = 10;
+    slow[0].instr.src[1] = 11;
+    struct script_source source = script_make(1, SUBCORES, SCRIPT(slow)); /* warp 1 issues first, in cycle 1 */
+    script_add(&source, SCRIPT(slow));
+    script_add(&source, SCRIPT(fast));
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS(VOLTA, "sm.operand_read_cycles=8"));
+    const struct sm_config *config = sm_config_of(sm);
+    uint64_t shared = (uint64_t)(config->operand_cycles + config->shared_latency_cycles + config->writeback_cycles);
+    sm_fixture_run(sm, &source);
+    CHECK_EQ(script_issued(&source, 0, 2, 1), FIRST_ISSUE + shared);
+    CHECK_EQ(script_issued(&source, 0, 3, 1), FIRST_ISSUE + shared + 1);
+    /* The turn after the fast ones is that of sub-core 0. */
+    CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + shared + 16);
+    CHECK_EQ(script_issued(&source, 0, 1, 1), FIRST_ISSUE + shared + 17);
+    sm_fixture_destroy(sm);
+}
+
 TEST("an instruction of several accesses, or bank passes, occupies the unit for longer than the interval") {
     struct step many[] = {load_line(1, 0x1000), load_shared(3, 1), alu(OP_other, 4, 3)};
     many[0].instr.count = 6;
