@@ -61,6 +61,7 @@ void report_put_kernels(struct json *json, const struct run_report *report, unsi
         put_size(json, "grid", kernel->kernel.grid);
         put_size(json, "block", kernel->kernel.block);
         json_put_unsigned(json, "ctas_per_sm", kernel->ctas_per_sm);
+        if (kernel->carve_out_kb >= 0) json_put_unsigned(json, "carve_out_kb", (uint64_t)kernel->carve_out_kb);
         json_put_unsigned(json, "cycles", kernel->cycles);
         json_put_unsigned(json, "instructions", kernel->thread_instructions);
         json_put_unsigned(json, "warp_instructions", kernel->warp_instructions);

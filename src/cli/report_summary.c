@@ -2,6 +2,7 @@
  * not have has no line. */
 #include <inttypes.h>
 #include <langinfo.h>
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -9,6 +10,7 @@
 #include "cli/decisions.h"
 #include "cli/report.h"
 #include "dram/dram_config.h"
+#include "l1/l1.h"
 #include "noc/noc.h"
 #include "sim/gpu_config.h"
 
@@ -52,6 +54,23 @@ static double gigabytes_per_second(const struct summary *summary, double bytes) 
 
 /* Head */
 
+/* "32" or "0 to 96" KB: how much of their array kernels left to the L1. */
+static void write_carve_outs(const struct summary *summary) {
+    const struct run_result *result = summary->report->result;
+    const struct l1_config *l1 = config_get(summary->report->config, &l1_section);
+    int least = INT_MAX, most = -1;
+    for (unsigned i = 0; i < result->kernel_count; i++) {
+        int kb = result->kernels[i].carve_out_kb;
+        least = kb < least ? kb : least;
+        most = kb > most ? kb : most;
+    }
+    if (most < 0) return;
+    char text[32];
+    snprintf(text, sizeof text, least < most ? "%d to %d KB" : "%d KB", least, most);
+    fprintf(summary->out, "  shared memory %14s   of the array of %lld KB; the L1 has the rest\n", text,
+            (long long)l1->size_kb);
+}
+
 static void write_head(const struct summary *summary) {
     const struct run_report *report = summary->report;
     const struct run_result *result = report->result;
@@ -73,6 +92,7 @@ static void write_head(const struct summary *summary) {
                 grouped(count(summary, "sm.load_cycles_min")).text, grouped(count(summary, "sm.load_cycles_max")).text);
     if (strcmp(report->check, "none") != 0) fprintf(out, "  check         %14s\n", report->check);
     if (result->kernel_count > 1) fprintf(out, "  kernels       %14u\n", result->kernel_count);
+    write_carve_outs(summary);
 }
 
 static void write_programs(const struct summary *summary) {

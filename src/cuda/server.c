@@ -77,7 +77,7 @@ static struct device_facts facts_of(const struct cuda_options *options) {
     double bus_bits = dram_peak_bytes_per_us(config) * 8000 / (2 * (double)memory_khz);
     struct device_facts facts = {
         .memory_bytes = MEMORY_BYTES,
-        .shared_bytes_per_sm = (uint64_t)sm->shared_kb << 10,
+        .shared_bytes_per_sm = (uint64_t)sm_shared_kb(sm) << 10,
         .l2_bytes = slices * (uint64_t)llc->slice_kb << 10,
         .constant_bytes = CONSTANT_BYTES,
         .sms = gpu_sms(config),

@@ -419,6 +419,7 @@ static void add_kernel(struct run *run, unsigned index) {
         .kernel = program->launch.kernel,
         .program = index,
         .ctas_per_sm = program->launch.ctas_per_sm,
+        .carve_out_kb = program->launch.carve_out.l1_ways ? (int)program->launch.carve_out.shared_kb : -1,
         .begins = program->begins,
         .cycles = after.cycles - program->before.cycles,
         .warp_instructions = after.warp_instructions - program->before.warp_instructions,
@@ -554,8 +555,12 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     if (kernel.cluster_ctas > 1 &&
         !cluster_fits(&kernel, m->sms, (unsigned)values->gpu.clusters, m->program_of, index, ctas_per_sm, run->err))
         return RUN_REFUSED;
-    program->launch =
-        (struct launch){kernel, program->source, kernel_warps(&kernel), ctas_per_sm, .program = (uint8_t)index};
+    program->launch = (struct launch){.kernel = kernel,
+                                      .source = program->source,
+                                      .warps_per_cta = kernel_warps(&kernel),
+                                      .ctas_per_sm = ctas_per_sm,
+                                      .program = (uint8_t)index,
+                                      .carve_out = sm_carve_out(m->config, &kernel, ctas_per_sm)};
     program->before = progress_of(m, index);
     program->begins = m->engine->now;
     program->running = true;

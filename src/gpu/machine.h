@@ -65,7 +65,8 @@ enum run_status {
 struct kernel_result {
     struct kernel kernel;
     unsigned program, ctas_per_sm;
-    uint64_t begins; /* cycle of the run */
+    int carve_out_kb; /* shared memory in the array of the L1; -1: it is an array of its own */
+    uint64_t begins;  /* cycle of the run */
     uint64_t cycles, warp_instructions, thread_instructions;
 };
 

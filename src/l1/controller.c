@@ -28,6 +28,12 @@ static void queue_init(struct l1_queue *queue, int64_t capacity) {
     queue->entry = mem_alloc(queue->mask + 1, sizeof *queue->entry);
 }
 
+static void cache_create(struct l1_controller *controller, unsigned ways) {
+    const struct l1_config *config = config_get(controller->config, &l1_section);
+    struct cache_geometry geometry = {.sets = l1_sets(controller->config), .ways = ways};
+    cache_init(&controller->cache, &geometry, config->replacement, controller->config, &l1_section, controller->index);
+}
+
 void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsigned index,
                         const struct l1_context *context) {
     const struct l1_config *config = config_get(context->config, &l1_section);
@@ -38,6 +44,7 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
         .gate = &owner->gate[index],
         .llc = context->llc,
         .engine = context->engine,
+        .config = context->config,
         .waker = waker_of(context->engine, context->sm_component[index]),
         .index = (uint16_t)index,
         .cluster = (uint16_t)(index / (context->sms / context->clusters)),
@@ -51,8 +58,7 @@ void l1_controller_init(struct l1_controller *controller, struct l1 *owner, unsi
         .outstanding_free = NO_ENTRY,
         .sent_at = NEVER,
     };
-    struct cache_geometry geometry = {.sets = l1_sets(context->config), .ways = (unsigned)config->ways};
-    cache_init(&controller->cache, &geometry, config->replacement, context->config, &l1_section, index);
+    cache_create(controller, (unsigned)config->ways);
     mshr_init(&controller->mshrs, (unsigned)config->mshrs, (unsigned)config->mshr_merges,
               config->sector_bytes ? sizeof(struct l1_sector_waiter) : sizeof(uint32_t));
     queue_init(&controller->miss_queue, config->miss_queue);
@@ -655,6 +661,12 @@ void l1_controller_flush(struct l1_controller *controller) {
     if (insertion && insertion->flush) insertion->flush(controller->owner->insertion_state, controller->index);
     notify(controller, L1_EVENT_INVALIDATE, 0, 0, controller->engine->now);
     controller->stats.flushes++;
+}
+
+void l1_controller_resize(struct l1_controller *controller, unsigned ways) {
+    assert(!controller->mshrs.in_use && !cache_reserved_lines(&controller->cache));
+    cache_release(&controller->cache);
+    cache_create(controller, ways);
 }
 
 bool l1_controller_busy(const struct l1_controller *controller) {

@@ -21,14 +21,14 @@
  * requests do not compete for L1 MSHRs and miss queues", ICS 2015, section 6.1e). The two queues send in turn. An access
  * to a line with a store in the other queue is a reservation failure until the store is sent.
  *
- * A request is sent in the cycle of its lookup unless others are queued. Per cycle: one access, one reply received, one
- * request sent, one waiter woken. The waiters of a filled line are woken one per cycle, and its MSHR is freed with the
- * last.
+ * A request is sent in the cycle of its lookup unless others are queued. Per cycle: the accesses of the load/store unit,
+ * usually one (l1.tags_per_cycle), one reply received, one request sent, one waiter woken. The waiters of a filled line
+ * are woken one per cycle, and its MSHR is freed with the last.
  *
  * With l1.sector_bytes, lines are sectored (sectored.h); this header describes whole lines.
  *
- * Not modelled: a data port narrower than a line, so a hit takes one cycle at any width; a store that overtakes an
- * earlier read in the network, whose data would then be too new.
+ * Not modelled: the banks of the data array (the load/store unit models the width of its port, l1.port_bytes); a store
+ * that overtakes an earlier read in the network, whose data would then be too new.
  */
 #ifndef SLUICE_L1_CONTROLLER_H
 #define SLUICE_L1_CONTROLLER_H
@@ -85,6 +85,7 @@ struct l1_controller {
     struct port *to_network, *from_network, *to_control;
     struct llc_organisation *llc;
     struct engine *engine;
+    const struct config *config;
     struct waker waker; /* of the component that ticks it */
     uint16_t index, cluster;
     uint8_t line_log2;
@@ -128,6 +129,7 @@ unsigned l1_controller_hits(struct l1_controller *controller, const struct l1_re
 unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint32_t *token);
 void l1_controller_tick_blocked(struct l1_controller *controller, uint64_t now);
 void l1_controller_flush(struct l1_controller *controller);
+void l1_controller_resize(struct l1_controller *controller, unsigned ways);
 bool l1_controller_busy(const struct l1_controller *controller);
 void l1_controller_explain(const struct l1_controller *controller, FILE *out);
 

@@ -52,6 +52,9 @@ static const struct param params[] = {
     P_INT(struct l1_config, sets, 0, 0, 65536, "sets",
           "number of sets; derived from size_kb, ways and gpu.line_bytes if 0 or if one of these is set alone"),
     P_INT(struct l1_config, latency_cycles, 1, 1, 255, "cycles", "hit latency"),
+    P_INT(struct l1_config, tags_per_cycle, 1, 1, 32, "lines", "lines of a memory instruction looked up per cycle"),
+    P_INT(struct l1_config, port_bytes, 0, 0, 1024, "B",
+          "data port: bytes of a memory instruction's lanes per cycle; 0: a line, however much of it lanes access"),
     P_INT(struct l1_config, mshrs, 32, 1, 4096, "MSHRs", "MSHRs per L1"),
     P_INT(struct l1_config, mshr_merges, 8, 1, 1024, "accesses",
           "MSHR merge limit: accesses per MSHR, the first included"),
@@ -88,6 +91,10 @@ static bool check(const struct config *config, struct error *err) {
         return config_error(config, "l1.miss_queue", err,
                             "with l1.write_back_slot a miss needs two entries; use at least 2");
     if (!l1_sectors_check(config, err)) return false;
+    if (l1_is_grouped(config) && (l1->tags_per_cycle > 1 || l1->port_bytes))
+        return config_error(config, l1->port_bytes ? "l1.port_bytes" : "l1.tags_per_cycle", err,
+                            "the L1s of l1.organisation=%s accept one access per cycle; use private",
+                            l1->organisation->name);
     unsigned groups = l1_shape(config).groups;
     if (l1->observe_duplication && groups > DUPLICATION_GROUPS_MAX)
         return config_error(config, "l1.observe_duplication", err, "at most %d groups are supported, not %u",
@@ -164,6 +171,22 @@ bool l1_suits_programs(const struct config *config, struct error *err) {
                             "%s depends on the kernels or the SM dueling of a single program, and there are two; "
                             "use another policy or disable dueling",
                             l1->insertion->name);
+    return true;
+}
+
+/* Insertion policies have state by line, or a stage in front of the L1 (mrpb). */
+bool l1_can_resize(const struct config *config, const char *key, struct error *err) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct insertion_ops *insertion = insertion_of(config);
+    if (!organisation_of(config)->resize)
+        return config_error(config, key, err, "the L1s of l1.organisation=%s have a fixed size; use private",
+                            l1->organisation->name);
+    if (insertion->admit || insertion->before)
+        return config_error(config, key, err, "l1.insertion=%s needs an L1 of fixed size; use always",
+                            l1->insertion->name);
+    if (!l1->flush_at_kernel_end)
+        return config_error(config, key, err,
+                            "an L1 that changes its size between kernels is flushed; enable l1.flush_at_kernel_end");
     return true;
 }
 

@@ -29,6 +29,7 @@ struct l1_config {
     const struct policy *allocate_on, *write_allocate;
     int64_t size_kb, ways, sets;
     int64_t latency_cycles;
+    int64_t tags_per_cycle, port_bytes;
     int64_t mshrs, mshr_merges;
     int64_t miss_queue, bypass_queue;
     bool write_back_slot;
@@ -155,6 +156,9 @@ struct l1_ops {
     void (*begin)(struct l1 *l1);
     /* Kernel boundary: invalidates all lines. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
+    /* Sets the number of ways of an L1 without lines, between two kernels. Its replacement policy starts anew. NULL: not
+     * supported. */
+    void (*resize)(struct l1 *l1, unsigned sm, unsigned ways);
     bool (*busy)(const struct l1 *l1, unsigned sm);
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);
 };
@@ -213,6 +217,8 @@ struct l1 *l1_create(const struct l1_context *context, struct error *err);
 struct l1_shape l1_shape(const struct config *config);
 /* Whether two programs can run concurrently: the L1s of one must not affect those of the other. */
 bool l1_suits_programs(const struct config *config, struct error *err);
+/* Whether the L1s can change their number of ways between kernels, as the parameter `key` requires. */
+bool l1_can_resize(const struct config *config, const char *key, struct error *err);
 unsigned l1_count(const struct config *config);
 /* Whether groups of SMs share L1s (group.h). */
 bool l1_is_grouped(const struct config *config);

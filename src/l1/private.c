@@ -80,6 +80,10 @@ static unsigned private_hits(struct l1 *base, unsigned sm, const struct l1_reque
     return l1_controller_hits(node_of(base, sm), request, access, count);
 }
 
+static void private_resize(struct l1 *base, unsigned sm, unsigned ways) {
+    l1_controller_resize(node_of(base, sm), ways);
+}
+
 static void private_flush(struct l1 *base, unsigned sm) { l1_controller_flush(node_of(base, sm)); }
 static bool private_busy(const struct l1 *base, unsigned sm) { return l1_controller_busy(node_of(base, sm)); }
 static void private_explain(const struct l1 *base, unsigned sm, FILE *out) {
@@ -99,6 +103,7 @@ const struct l1_ops l1_private = {
     .foresee = private_foresee,
     .hits = private_hits,
     .flush = private_flush,
+    .resize = private_resize,
     .busy = private_busy,
     .explain = private_explain,
 };

@@ -1,9 +1,16 @@
 /* CTAs in an SM: launch, barriers, warp exit. */
 #include "sm/sm_state.h"
 
+/* The first CTA of a kernel: the L1, which is empty, gets what shared memory leaves of their array. */
+static void carve_out(struct sm *sm) {
+    sm->l1_ways = sm->launch->carve_out.l1_ways;
+    sm->l1->ops->resize(sm->l1, sm->index, sm->l1_ways);
+}
+
 /* The warps of a CTA occupy consecutive slots: within a CTA, a lower slot is older. */
 void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
     unsigned slot = 0, warps = sm->launch->warps_per_cta;
+    if (UNLIKELY(sm->l1_ways != sm->launch->carve_out.l1_ways)) carve_out(sm);
     while (sm->cta[slot].used) slot++;
     assert((slot + 1) * warps <= sm->shared->warps);
     struct cta *cta = &sm->cta[slot];

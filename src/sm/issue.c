@@ -2,9 +2,10 @@
  *
  * In-order issue within a warp, one instruction per scheduler and cycle, and a scoreboard on registers: a busy source
  * or destination register blocks the instruction (RAW and WAW). A result is available `operand_cycles` + latency +
- * `writeback_cycles` after issue. A pipeline accepts an instruction every initiation interval. Optional: operand
- * registers are read one after the other (`operand_read_cycles`) by a limited number of collectors, a taken branch
- * flushes the warp's instruction buffer (`branch_cycles`), and an atomic holds its warp (`atomics_hold`).
+ * `writeback_cycles` after issue. A pipeline belongs to a sub-core, whose schedulers share it, and accepts an
+ * instruction every initiation interval. Optional: operand registers are read one after the other
+ * (`operand_read_cycles`) by a limited number of collectors, a taken branch flushes the warp's instruction buffer
+ * (`branch_cycles`), and an atomic holds its warp (`atomics_hold`).
  *
  * Not modelled: register-bank conflicts and the limit on write-backs per cycle of GPGPU-Sim's operand collectors;
  * instruction buffers other than by `branch_cycles`.
@@ -263,18 +264,19 @@ static unsigned read_cycles(const struct sm *sm, const struct instr *instr) {
 
 /* Occupies a pipeline of the operation's unit. With a pipeline for each scheduler, an operation that occupies an idle
  * unit for this cycle only keeps no other one from issuing. */
-static ALWAYS_INLINE void unit_take(struct sm *sm, const struct op_timing *timing, unsigned reads, bool plain,
-                                    uint64_t now) {
+static ALWAYS_INLINE void unit_take(const struct sm *sm, struct subcore *subcore, const struct op_timing *timing,
+                                    unsigned reads, bool plain, uint64_t now) {
     enum unit unit = timing->unit;
-    if (plain && timing->brief && sm->unit_idle_at[unit] <= now) return;
-    take_first(sm->pipeline_free_at[unit], sm->shared->units[unit], now + timing->interval, now);
-    sm->unit_idle_at[unit] = max_u64(sm->unit_idle_at[unit], now + timing->interval);
+    if (plain && timing->brief && subcore->unit_idle_at[unit] <= now) return;
+    take_first(subcore->pipeline_free_at[unit], sm->shared->units[unit], now + timing->interval, now);
+    subcore->unit_idle_at[unit] = max_u64(subcore->unit_idle_at[unit], now + timing->interval);
     if (!plain && sm->shared->collectors[unit])
-        take_first(sm->collector_free_at[unit], sm->shared->collectors[unit], now + sm->shared->operand_cycles + reads,
-                   now);
-    sm->unit_free_at[unit] =
-        plain ? sm->pipeline_free_at[unit][0] : max_u64(sm->pipeline_free_at[unit][0], sm->collector_free_at[unit][0]);
-    sm->units_free_at = max_u64(sm->units_free_at, sm->unit_free_at[unit]);
+        take_first(subcore->collector_free_at[unit], sm->shared->collectors[unit],
+                   now + sm->shared->operand_cycles + reads, now);
+    subcore->unit_free_at[unit] =
+        plain ? subcore->pipeline_free_at[unit][0]
+              : max_u64(subcore->pipeline_free_at[unit][0], subcore->collector_free_at[unit][0]);
+    subcore->units_free_at = max_u64(subcore->units_free_at, subcore->unit_free_at[unit]);
 }
 
 /* The shape of the instruction determines how long it occupies its pipeline. */
@@ -284,7 +286,7 @@ static NEVER_INLINE void issue_tensor(struct sm *sm, unsigned warp, const struct
     struct op_timing timing = {.unit = UNIT_TENSOR,
                                .interval = (uint16_t)sm_tensor_interval(instr->count, tensor->rate)};
     sm->stats.tensor_multiply_adds += instr->count;
-    unit_take(sm, &timing, reads, false, now);
+    unit_take(sm, &sm->subcore[sm->subcore_of[warp]], &timing, reads, false, now);
     sm_result_at(sm, warp, instr->dst, false, now + timing.interval + tensor->latency_cycles + reads);
 }
 
@@ -312,7 +314,7 @@ static NEVER_INLINE bool issue_control(struct sm *sm, unsigned warp, const struc
     }
 }
 
-static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64_t now) {
+static ALWAYS_INLINE void issue(struct sm *sm, struct subcore *subcore, unsigned warp, bool plain, uint64_t now) {
     const struct instr *instr = sm->next[warp];
     const struct op_timing *timing = &sm->shared->op[instr->op];
     sm->stats.warp_instructions++;
@@ -321,16 +323,16 @@ static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64
     bool may_be_held = false;
     unsigned reads = plain ? 0 : read_cycles(sm, instr);
     if (LIKELY(instr->op < OP_load)) { /* arithmetic, first in OP_LIST */
-        unit_take(sm, timing, reads, plain, now);
+        unit_take(sm, subcore, timing, reads, plain, now);
         if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
     } else if (instr_is_memory(instr)) {
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
-        lsu_accept(sm, warp, instr, reads, now);
+        lsu_accept(sm, &subcore->queue, warp, instr, reads, now);
         may_be_held = sm->at_atomic != 0;
     } else if (instr->op == OP_tensor) {
         issue_tensor(sm, warp, instr, reads, now);
     } else {
-        unit_take(sm, timing, reads, plain, now);
+        unit_take(sm, subcore, timing, reads, plain, now);
         if (issue_control(sm, warp, instr, now)) return;
         may_be_held = true;
     }
@@ -340,8 +342,8 @@ static ALWAYS_INLINE void issue(struct sm *sm, unsigned warp, bool plain, uint64
 }
 
 /* Each warp belongs to one scheduler, so an issue affects the other schedulers only through the unit that it
- * occupies. */
-static ALWAYS_INLINE void issue_cycle(struct sm *sm, uint64_t open, bool plain, uint64_t now) {
+ * occupies: those of its sub-core, and through the last entry for a load all of them. */
+static ALWAYS_INLINE void issue_cycle(struct sm *sm, uint64_t open, bool plain, bool divided, uint64_t now) {
     unsigned schedulers = sm->shared->schedulers;
     unsigned s = open & (open - 1) ? (unsigned)(now % schedulers) : sm->scheduler_of[lowest_bit(open)];
     for (;; s = s + 1 < schedulers ? s + 1 : 0) {
@@ -349,25 +351,37 @@ static ALWAYS_INLINE void issue_cycle(struct sm *sm, uint64_t open, bool plain, 
         uint64_t candidates = open & scheduler->view.mine;
         if (!candidates) continue;
         unsigned warp = scheduler->pick(scheduler->state, candidates, &scheduler->view);
-        issue(sm, warp, plain, now);
+        struct subcore *subcore = divided ? &sm->subcore[sm->subcore_of[warp]] : sm->subcore;
+        issue(sm, subcore, warp, plain, now);
         open ^= candidates;
         if (!open) return;
-        open &= sm_open_warps(sm, now);
+        if (divided) {
+            uint64_t same = open & subcore->warps;
+            open ^= same ^ subcore_open_warps(sm, subcore, same, now);
+            if (UNLIKELY(sm->load_free == LOAD_NONE)) open &= ~sm->by_unit[UNIT_MEM];
+        } else {
+            open &= subcore_open_warps(sm, subcore, sm->ready, now);
+        }
         if (!open) return;
     }
 }
 
+static NEVER_INLINE void issue_cycle_of_subcores(struct sm *sm, uint64_t open, uint64_t now) {
+    issue_cycle(sm, open, true, true, now);
+}
 static NEVER_INLINE void issue_cycle_in_general(struct sm *sm, uint64_t open, uint64_t now) {
-    issue_cycle(sm, open, false, now);
+    issue_cycle(sm, open, false, true, now);
 }
 
 /* The code for limited collectors, operands read one after the other and flushed instruction buffers is compiled out of
- * the issue of an SM without them. */
+ * the issue of an SM without them, and so is that for several sub-cores. */
 void sm_issue_cycle(struct sm *sm, uint64_t open, uint64_t now) {
-    if (LIKELY(sm->shared->plain_issue))
-        issue_cycle(sm, open, true, now);
-    else
+    if (UNLIKELY(!sm->shared->plain_issue))
         issue_cycle_in_general(sm, open, now);
+    else if (LIKELY(sm->shared->subcores == 1))
+        issue_cycle(sm, open, true, false, now);
+    else
+        issue_cycle_of_subcores(sm, open, now);
 }
 
 /* Space in the load/store unit becomes available in the unit's own ticks. */
@@ -376,7 +390,10 @@ void sm_next_issue(struct sm *sm, uint64_t now) {
         engine_wake_near(sm->engine, sm->waker, now + 1);
         return;
     }
-    if (sm->units_free_at <= now + 1) return;
-    for (enum unit unit = 0; unit < UNIT_MEM; unit++)
-        if (sm->ready & sm->by_unit[unit]) engine_wake_by(sm->engine, sm->waker, sm->unit_free_at[unit]);
+    for (const struct subcore *subcore = sm->subcore; subcore < sm->subcore + sm->shared->subcores; subcore++) {
+        if (subcore->units_free_at <= now + 1) continue;
+        for (enum unit unit = 0; unit < UNIT_MEM; unit++)
+            if (sm->ready & sm->by_unit[unit] & subcore->warps)
+                engine_wake_by(sm->engine, sm->waker, subcore->unit_free_at[unit]);
+    }
 }

@@ -4,6 +4,12 @@
  * read. An access with a reservation failure is replayed every cycle and blocks all later ones: the memory pipeline
  * stall of GPGPU-Sim. A load completes when all of its accesses have data. Stores are acknowledged, and a warp does not
  * end before that. Asynchronous copies pass the unit like loads; bulk copies then enter a unit of their own (copy.c).
+ *
+ * An L1 may look up several lines per cycle, and pass fewer bytes than an instruction accesses: the instruction takes the
+ * longer of both times. Records have sectors and the number of lanes, not their addresses: bank conflicts in the L1 are
+ * not modelled.
+ *
+ * Instructions of several sub-cores take turns (arbiter.c).
  */
 #include "sm/sm_state.h"
 
@@ -95,15 +101,28 @@ static inline void go_on(struct sm *sm, bool replayed, uint64_t now) {
 
 /* Called when another instruction becomes the first of the unit, or none is left. */
 static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
-    if (sm->lsu_head == sm->lsu_tail) {
+    if (UNLIKELY(sm->shared->arbitrates)) {
+        arbiter_schedule(sm, now);
+        return;
+    }
+    if (lsu_is_empty(sm->lsu)) {
         sm->lsu_next_at = NEVER;
         return;
     }
-    sm->lsu_next_at = max_u64(max_u64(sm->lsu[sm->lsu_head & sm->lsu_mask].ready_at, sm->lsu_free_at), now + 1);
+    sm->lsu_next_at = max_u64(max_u64(lsu_first(sm->lsu)->ready_at, sm->lsu_free_at), now + 1);
     if (sm->lsu_next_at == now + 1)
         go_on(sm, replayed, now);
     else
         engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
+}
+
+/* Cycles on the data port of the L1: of the bytes of all lanes, but at most of all sectors, which lanes may share. */
+static unsigned data_cycles(const struct sm *sm, const struct lsu_entry *entry, const struct instr *instr) {
+    unsigned lanes = (unsigned)__builtin_popcount(instr->active) << instr->bytes_log2, sectors = 0;
+    for (unsigned i = 0; i < entry->count; i++)
+        sectors += (unsigned)__builtin_popcount(access_sectors(entry->access[i], sm->shared->line_bytes));
+    uint64_t bytes = min_u64(lanes, sectors * SECTOR_BYTES);
+    return (unsigned)max_u64(div_up(bytes, sm->shared->l1_port_bytes), 1);
 }
 
 /* The rest of the acceptance of an access to memory outside the SM. */
@@ -120,6 +139,10 @@ static inline void accept_beyond(struct sm *sm, struct lsu_entry *entry, unsigne
     entry->request.conflicts = instr->conflicts ? instr->conflicts : 1;
     entry->count = (uint16_t)coalesce(sm, warp, instr, entry->request.bypass, entry->access);
     sm->stats.accesses += entry->count;
+    if (UNLIKELY(sm->shared->l1_port_bytes)) { /* the small caches and the bulk copy unit do not use the port */
+        bool uses = !kind->small_cache && !(instr->flags & INSTR_BULK);
+        entry->data_cycles = uses ? (uint16_t)data_cycles(sm, entry, instr) : 1;
+    }
     if (LIKELY(!(instr->flags & INSTR_ASYNC)) && entry->load != LOAD_NONE) {
         sm->stats.loads++;
         sm->loading |= UINT64_C(1) << warp;
@@ -128,10 +151,12 @@ static inline void accept_beyond(struct sm *sm, struct lsu_entry *entry, unsigne
     if (UNLIKELY(kind->special)) accept_atomic(sm, entry, true);
 }
 
-void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now) {
-    assert(lsu_has_room(sm) && instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
-    struct lsu_entry *entry = &sm->lsu[sm->lsu_tail++ & sm->lsu_mask];
-    sm->lsu_room--;
+void lsu_accept(struct sm *sm, struct lsu_queue *queue, unsigned warp, const struct instr *instr, unsigned reads,
+                uint64_t now) {
+    assert(queue->room && sm->load_free != LOAD_NONE);
+    assert(instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
+    struct lsu_entry *entry = &queue->entry[queue->tail++ & queue->mask];
+    queue->room--;
     entry->ready_at = now + sm->shared->operand_cycles + reads;
     entry->space = instr->space;
     entry->copy = COPY_NONE;
@@ -149,7 +174,7 @@ void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigne
         if (UNLIKELY(instr->flags & INSTR_ASYNC)) copy_accept(sm, entry, warp, instr, now);
     }
     sm->outstanding[warp]++;
-    if (sm->lsu_next_at == NEVER) schedule(sm, false, now);
+    if (sm->lsu_next_at == NEVER || !sm->lsu) schedule(sm, false, now);
 }
 
 /* The load of a warp that waits for more than registers is complete; its value is available in cycle `at`. */
@@ -189,8 +214,8 @@ static inline void load_progress(struct sm *sm, uint16_t index, bool beyond, uin
 
 /* The instruction has sent all its accesses and leaves the unit. */
 static ALWAYS_INLINE void retire(struct sm *sm, struct lsu_entry *entry, bool beyond, uint64_t now) {
-    sm->lsu_head++;
-    sm->lsu_room++;
+    sm->lsu->head++;
+    sm->lsu->room++;
     sm->engine->progress++;
     if (LIKELY(!entry->copy) && entry->load != LOAD_NONE) {
         load_progress(sm, entry->load, beyond, now);
@@ -256,7 +281,8 @@ static void note_failure(struct sm *sm, const struct lsu_entry *entry, enum l1_o
 }
 
 static bool may_look_ahead(const struct sm *sm, const struct lsu_entry *entry, uint64_t now) {
-    return sm->engine->ahead_until > now + 1 && sm->l1->ops->hits && !entry->small_cache && !sm->copying;
+    return sm->engine->ahead_until > now + 1 && sm->l1->ops->hits && !entry->small_cache && !sm->copying &&
+           sm->shared->l1_tags == 1;
 }
 
 /* Makes the accesses that follow a hit in the same cycle, as long as they hit, too: each takes a cycle, in which nothing
@@ -294,11 +320,24 @@ static inline bool access_next(struct sm *sm, struct lsu_entry *entry, uint64_t 
     return true;
 }
 
+/* The instruction's further accesses in the same cycle, after the first. If it has sent all of them, its hits have data
+ * when these have passed the port. Returns whether the last one was accepted. */
+static NEVER_INLINE bool access_wide(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    for (unsigned tags = 1; tags < sm->shared->l1_tags && entry->done < entry->count && !entry->small_cache; tags++)
+        if (!access_next(sm, entry, now)) return false;
+    if (entry->done == entry->count && sm->shared->l1_port_bytes && entry->load != LOAD_NONE) {
+        struct load *load = &sm->load[entry->load];
+        load->ready_at = max_u64(load->ready_at, sm->lsu_data_at + sm->shared->l1_latency_cycles);
+    }
+    return true;
+}
+
 void lsu_tick(struct sm *sm, uint64_t now) {
     bool replayed = sm->failure;
     if (replayed && sm->failed_changes == sm->gate->changes) return;
     sm->failure = 0;
-    struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
+    if (UNLIKELY(!sm->lsu)) arbiter_select(sm, now);
+    struct lsu_entry *entry = lsu_first(sm->lsu);
     if (entry->space == SPACE_SHARED) {
         access_shared(sm, entry, now);
     } else if (UNLIKELY(entry->copy > COPY_ARRIVE)) {
@@ -310,6 +349,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
     } else {
         /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
         if (LIKELY(entry->count) && !access_next(sm, entry, now)) return;
+        if (UNLIKELY(sm->shared->wide_l1) && !access_wide(sm, entry, now)) return;
         if (entry->done != entry->count) {
             if (UNLIKELY(sm->lsu_next_at > now))
                 engine_wake_near(sm->engine, sm->waker, sm->lsu_next_at);
@@ -325,7 +365,7 @@ void lsu_tick(struct sm *sm, uint64_t now) {
 /* An unsent miss of the read-only caches is sent before the next access and may fill the miss queue. A rejected fetch can
  * only become such a miss. */
 enum l1_outcome lsu_foresee(struct sm *sm) {
-    struct lsu_entry *entry = &sm->lsu[sm->lsu_head & sm->lsu_mask];
+    struct lsu_entry *entry = lsu_first(sm->lsu);
     if (!sm->l1->ops->foresee || sm->unsent || sm->copying || entry->small_cache || !entry->count) return 0;
     return sm->l1->ops->foresee(sm->l1, sm->index, next_request(sm, entry));
 }

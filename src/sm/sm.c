@@ -14,9 +14,16 @@ STATS_TABLE(sm_reservation_fail_table, "sm.reservation_fail", l1_reservation_fai
 static const struct stat sm_op_rows[] = {OP_LIST(SM_OP_ROW)};
 static const struct stat_table sm_op_table = {"sm.op", sm_op_rows, COUNT_OF(sm_op_rows)};
 
+static unsigned lsu_instructions(const struct sm *sm) {
+    unsigned instructions = 0;
+    for (unsigned i = 0; i < sm->shared->subcores; i++)
+        instructions += sm->subcore[i].queue.tail - sm->subcore[i].queue.head;
+    return instructions;
+}
+
 /* Whether an access is in flight or about to be sent. */
 static bool in_flight(const struct sm *sm) {
-    return sm->lsu_head != sm->lsu_tail || sm->loads_used || readonly_busy(&sm->instruction_cache) ||
+    return lsu_instructions(sm) || sm->loads_used || readonly_busy(&sm->instruction_cache) ||
            readonly_busy(&sm->constant_cache) || readonly_busy(&sm->read_only_cache) ||
            sm->l1->ops->busy(sm->l1, sm->index);
 }
@@ -43,8 +50,10 @@ struct sm_shared *sm_shared_create(const struct config *config) {
     *shared = (struct sm_shared){
         .register_at = mem_alloc((size_t)(values->count * values->warps), sizeof *shared->register_at),
         .schedulers = (unsigned)values->schedulers,
+        .subcores = (unsigned)values->subcores,
         .warps = (unsigned)values->warps,
         .lsu_queue = (unsigned)values->lsu_queue,
+        .lsu_interval = (unsigned)values->lsu_interval,
         .loads_in_flight = (unsigned)values->loads_in_flight,
         .operand_cycles = (unsigned)values->operand_cycles,
         .operand_read_cycles = (unsigned)values->operand_read_cycles,
@@ -56,15 +65,19 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .bulk_cycles = (unsigned)values->bulk_cycles,
         .bulk_interval = (unsigned)values->bulk_interval,
         .l1_latency_cycles = (unsigned)l1->latency_cycles + l1_probe_cycles(config),
+        .l1_tags = (unsigned)l1->tags_per_cycle,
+        .l1_port_bytes = (unsigned)l1->port_bytes,
+        .wide_l1 = l1->tags_per_cycle > 1 || l1->port_bytes,
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .line_bytes = (uint64_t)gpu->line_bytes,
         .instruction_log2 = log2_floor((uint64_t)values->instruction_bytes),
         .instruction_line_log2 = log2_floor((uint64_t)(gpu->line_bytes / values->instruction_bytes)),
         .units = {(unsigned)values->sp_units, (unsigned)values->sfu_units, (unsigned)values->dp_units,
-                  (unsigned)values->tensor_units, 1},
+                  (unsigned)values->tensor_units},
         .collectors = {(unsigned)values->sp_collectors, (unsigned)values->sfu_collectors},
         .plain_issue = values->sp_collectors == 0 && values->sfu_collectors == 0 && values->operand_read_cycles == 0 &&
                        values->branch_cycles == 1,
+        .arbitrates = values->subcores > 1 || values->lsu_interval > 1 || l1->port_bytes,
         .perfect_instruction = values->instruction_kb == 0,
         .perfect_constant = values->constant_kb == 0,
         .has_read_only = values->read_only_kb != 0,
@@ -90,7 +103,7 @@ struct sm_shared *sm_shared_create(const struct config *config) {
             .unit = (uint16_t)sm_unit_of(values, op),
         };
         shared->op[op].brief = cycles.interval == 1 && shared->op[op].unit < UNIT_MEM &&
-                               shared->units[shared->op[op].unit] >= shared->schedulers;
+                               shared->units[shared->op[op].unit] >= shared->schedulers / shared->subcores;
     }
     for (unsigned i = 0; i < TENSOR_COUNT; i++)
         shared->tensor[i] = (struct tensor_timing){
@@ -125,6 +138,21 @@ static void create_caches(struct sm *sm, const struct sm_config *values, const s
     }
 }
 
+/* Slot w belongs to sub-core w % n of n. With schedulers a multiple of n, so do all slots of its scheduler. */
+static void create_subcores(struct sm *sm) {
+    const struct sm_shared *shared = sm->shared;
+    for (unsigned warp = 0; warp < shared->warps; warp++) {
+        sm->subcore_of[warp] = (uint8_t)(warp % shared->subcores);
+        sm->subcore[warp % shared->subcores].warps |= UINT64_C(1) << warp;
+    }
+    for (unsigned i = 0; i < shared->subcores; i++) {
+        struct lsu_queue *queue = &sm->subcore[i].queue;
+        queue->mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
+        queue->entry = mem_alloc(queue->mask + 1, sizeof *queue->entry);
+        queue->room = shared->lsu_queue;
+    }
+}
+
 struct sm *sm_create(const struct sm_shared *shared, const struct config *config, struct engine *engine,
                      struct stats *stats, unsigned index) {
     const struct sm_config *values = config_get(config, &sm_section);
@@ -146,10 +174,9 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
             .pick = shared->scheduler->pick,
         };
     }
-    sm->lsu_mask = (uint32_t)round_up_power_of_two(shared->lsu_queue) - 1;
-    sm->lsu = mem_alloc(sm->lsu_mask + 1, sizeof *sm->lsu);
+    create_subcores(sm);
+    sm->lsu = shared->arbitrates ? NULL : &sm->subcore[0].queue;
     sm->lsu_next_at = sm->bulk_next_at = NEVER;
-    sm->lsu_room = shared->lsu_queue;
     sm->load = mem_alloc(shared->loads_in_flight, sizeof *sm->load);
     for (unsigned i = 0; i < shared->loads_in_flight; i++)
         sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);
@@ -170,7 +197,7 @@ void sm_destroy(struct sm *sm) {
     readonly_release(&sm->constant_cache);
     readonly_release(&sm->read_only_cache);
     copies_destroy(sm->copies);
-    free(sm->lsu);
+    for (unsigned i = 0; i < sm->shared->subcores; i++) free(sm->subcore[i].queue.entry);
     free(sm->load);
     free(sm->stream);
     free(sm);
@@ -306,7 +333,7 @@ static inline void issue_stage(struct sm *sm, uint64_t now) {
             sm->stats.issuing++;
             if (UNLIKELY(sm->failure)) sm->failed_cycles[sm->failure - L1_FAIL_MSHR]++;
         }
-    } else if (sm->units_free_at <= now) {
+    } else if (LIKELY(sm->shared->subcores == 1) && sm->subcore->units_free_at <= now) {
         return; /* a ready warp waits for the load/store unit, which wakes the SM */
     }
     if (sm->ready) sm_next_issue(sm, now);
@@ -350,8 +377,8 @@ static void sm_explain(const void *self, uint64_t now, FILE *out) {
             sm->index, sm->ctas, __builtin_popcountll(sm->resident), __builtin_popcountll(sm->ready),
             __builtin_popcountll(sm->wait_memory | sm->at_atomic | sm->at_copy), __builtin_popcountll(sm->wait_alu),
             __builtin_popcountll(sm->fetching | sm->unfetched), __builtin_popcountll(sm->at_barrier),
-            __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), sm->lsu_tail - sm->lsu_head,
-            sm->loads_used, failure[sm->failure ? sm->failure - L1_ACCEPTED : 0]);
+            __builtin_popcountll(sm->at_fence), __builtin_popcountll(sm->exited), lsu_instructions(sm), sm->loads_used,
+            failure[sm->failure ? sm->failure - L1_ACCEPTED : 0]);
     for (unsigned slot = 0; slot < SM_WARPS; slot++)
         if (sm->cta[slot].used && sm->cta[slot].cluster.waiting)
             fprintf(out, "  barrier of the cluster of CTA %llu: %d warps wait, %s\n",

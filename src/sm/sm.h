@@ -91,6 +91,7 @@ struct launch {
     unsigned warps_per_cta;
     unsigned ctas_per_sm;
     uint8_t program;
+    struct carve_out carve_out;
 };
 
 /* Commands from, and reports to, the control plane. */

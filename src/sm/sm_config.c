@@ -2,6 +2,7 @@
 
 #include "base/base.h"
 #include "cache/geometry.h"
+#include "l1/l1.h"
 #include "sim/gpu_config.h"
 #include "sm/coalescing.h"
 #include "sm/warp_scheduler.h"
@@ -54,32 +55,45 @@ static const struct param params[] = {
     SM(ctas, 32, 1, 64, "CTAs", "maximum resident CTAs per SM"),
     SM(registers, 65536, 32, 1048576, "registers", "32-bit registers per SM"),
     SM(register_unit, 4, 1, 256, "registers", "allocation granularity of registers per thread"),
-    SM(shared_kb, 64, 0, 1024, "KB", "shared memory per SM"),
+    SM(shared_kb, 64, 0, 1024, "KB", "shared memory per SM; follows from carve_outs, if there are any"),
+    P_LIST(struct sm_config, carve_outs, "[]", 0, CONFIG_LIST_MAX, 0, 1024, "KB",
+           "sizes that shared memory can have in the array that it shares with the L1 (l1.size_kb), ascending; "
+           "[]: it is an array of its own"),
+    SM(carve_out_kb, -1, -1, 1024, "KB",
+       "size of shared memory for all kernels, one of carve_outs; -1: for each kernel the smallest that holds its CTAs"),
+    SM(shared_reserved_bytes, 0, 0, 65536, "B", "shared memory that each CTA occupies in addition to its own"),
     SM(warp_size, 32, 32, 32, "threads", "lanes per warp; streams require 32"),
     SM(shared_banks, 32, 32, 32, "banks", "shared-memory banks; streams record conflicts for 32"),
     SM(schedulers, 2, 1, 4, "schedulers",
        "warp schedulers per SM; each issues one instruction per cycle from its share of the warps"),
+    SM(subcores, 1, 1, 4, "sub-cores",
+       "parts of an SM, to which its schedulers and its warps (by slot, modulo) are assigned; each has the given numbers of pipelines and collectors, "
+       "an equal share of the registers, and a queue in front of the load/store unit"),
     P_CHOICE(struct sm_config, warp_scheduler, warp_scheduler_family, "gto", "warp scheduling policy"),
-    SM(sp_units, 2, 1, 8, "pipelines", "pipelines for simple integer and floating-point operations"),
+    SM(sp_units, 2, 1, 8, "pipelines", "pipelines of a sub-core for simple integer and floating-point operations"),
     SM(sfu_units, 1, 1, 8, "pipelines",
-       "pipelines for divisions, special functions and integer multiplies (see int_multiply_on_sp)"),
-    SM(dp_units, 0, 0, 8, "pipelines", "double-precision pipelines; 0: the SP pipelines execute these operations"),
-    SM(tensor_units, 4, 0, 8, "pipelines", "tensor pipelines; 0: none, programs with tensor instructions are rejected"),
+       "pipelines of a sub-core for divisions, special functions and integer multiplies (see int_multiply_on_sp)"),
+    SM(dp_units, 0, 0, 8, "pipelines",
+       "double-precision pipelines of a sub-core; 0: the SP pipelines execute these operations"),
+    SM(tensor_units, 4, 0, 8, "pipelines",
+       "tensor pipelines of a sub-core; 0: none, programs with tensor instructions are rejected"),
     P_BOOL(struct sm_config, int_multiply_on_sp, false,
            "integer multiplies use the SP pipelines (GPGPU-Sim 4); off: the SFU pipelines (3.2.2)"),
     SM(operand_cycles, 3, 1, 32, "cycles", "operand collection latency, from issue to execution"),
     SM(operand_read_cycles, 0, 0, 8, "cycles", "additional operand collection latency per source register"),
     SM(sp_collectors, 0, 0, 8, "instructions",
-       "operand collectors of the SP pipelines; 0: limited only by the pipelines"),
+       "operand collectors of the SP pipelines of a sub-core; 0: limited only by the pipelines"),
     SM(sfu_collectors, 0, 0, 8, "instructions",
-       "operand collectors of the SFU pipelines; 0: limited only by the pipelines"),
+       "operand collectors of the SFU pipelines of a sub-core; 0: limited only by the pipelines"),
     SM(writeback_cycles, 2, 0, 32, "cycles", "from a result to the issue of a dependent instruction"),
     SM(load_stages, 0, 0, 32, "cycles", "additional write-back latency of loads"),
     SM(branch_cycles, 1, 1, 32, "cycles", "from a taken branch to the issue of the warp's next instruction"),
     SM(shared_latency_cycles, 3, 1, 255, "cycles", "shared-memory latency without bank conflicts"),
     SM(cluster_shared_cycles, 200, 1, 255, "cycles",
        "latency of shared memory of another CTA of the cluster, without bank conflicts"),
-    SM(lsu_queue, 2, 1, 64, "instructions", "load/store unit queue, including the instruction in execution"),
+    SM(lsu_queue, 2, 1, 64, "instructions",
+       "load/store unit queue of a sub-core, including its instruction in execution"),
+    SM(lsu_interval, 1, 1, 32, "cycles", "between the memory instructions that the load/store unit begins, at least"),
     SM(loads_in_flight, 512, 1, 4096, "instructions", "maximum outstanding load instructions per SM"),
     SM(bulk_cycles, 106, 0, 1000, "cycles", "from the load/store unit to the first request of a bulk copy"),
     SM(bulk_interval, 1, 1, 64, "cycles", "between the requests of a bulk copy"),
@@ -132,6 +146,52 @@ static bool check_tensor(const struct config *config, const struct sm_config *sm
     return true;
 }
 
+static void derive(struct config *config) {
+    const struct sm_config *sm = config_get(config, &sm_section);
+    unsigned count = sm->carve_outs.count;
+    if (count && config_is_newer(config, "sm.carve_outs", "sm.shared_kb"))
+        config_derive(config, "sm.shared_kb", "sm.carve_outs", sm->carve_outs.value[count - 1]);
+}
+
+/* A carve-out takes whole ways from the L1, which keeps at least one. */
+static bool check_carve_out(const struct config *config, int64_t kb, int64_t before, struct error *err) {
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    const struct gpu_config *gpu = config_get(config, &gpu_section);
+    long long way_bytes = gpu->line_bytes * (int64_t)l1_sets(config);
+    if (kb <= before)
+        return config_error(config, "sm.carve_outs", err, "%lld KB follow %lld KB; list the sizes in ascending order",
+                            (long long)kb, (long long)before);
+    if (kb >= l1->size_kb)
+        return config_error(config, "sm.carve_outs", err,
+                            "%lld KB leave nothing of the array of %lld KB (l1.size_kb) to the L1", (long long)kb,
+                            (long long)l1->size_kb);
+    if (way_bytes && kb * 1024 % way_bytes)
+        return config_error(config, "sm.carve_outs", err,
+                            "%lld KB are not a multiple of a way of the L1, %lld B (l1.sets × gpu.line_bytes)",
+                            (long long)kb, way_bytes);
+    return true;
+}
+
+static bool check_carve_outs(const struct config *config, const struct sm_config *sm, struct error *err) {
+    const struct int_list *sizes = &sm->carve_outs;
+    bool listed = sm->carve_out_kb < 0;
+    for (unsigned i = 0; i < sizes->count; i++) {
+        if (!check_carve_out(config, sizes->value[i], i ? sizes->value[i - 1] : -1, err)) return false;
+        listed |= sm->carve_out_kb == sizes->value[i];
+    }
+    if (!listed)
+        return config_error(config, "sm.carve_out_kb", err, "%lld KB is none of the sizes of sm.carve_outs%s",
+                            (long long)sm->carve_out_kb,
+                            sizes->count ? "" : ": L1 and shared memory of this GPU are two arrays");
+    if (!sizes->count) return true;
+    if (sm->shared_kb != sizes->value[sizes->count - 1])
+        return config_error(config, "sm.shared_kb", err,
+                            "the largest of sm.carve_outs is %lld KB; set only sm.carve_outs, and shared_kb follows, "
+                            "or select one with sm.carve_out_kb",
+                            (long long)sizes->value[sizes->count - 1]);
+    return l1_can_resize(config, "sm.carve_outs", err);
+}
+
 static bool check(const struct config *config, struct error *err) {
     const struct sm_config *sm = config_get(config, &sm_section);
     if (sm->ctas > sm->warps)
@@ -142,9 +202,17 @@ static bool check(const struct config *config, struct error *err) {
         return config_error(config, "sm.threads", err,
                             "more threads than %lld warps of 32 (sm.warps) hold; use at most %lld",
                             (long long)sm->warps, (long long)sm->warps * 32);
+    if (sm->schedulers % sm->subcores != 0)
+        return config_error(config, "sm.subcores", err,
+                            "%lld schedulers (sm.schedulers) do not divide evenly among %lld sub-cores",
+                            (long long)sm->schedulers, (long long)sm->subcores);
+    if (sm->registers % sm->subcores != 0)
+        return config_error(config, "sm.registers", err,
+                            "%lld registers do not divide evenly among %lld sub-cores (sm.subcores)",
+                            (long long)sm->registers, (long long)sm->subcores);
     if (!is_power_of_two((uint64_t)sm->instruction_bytes))
         return config_error(config, "sm.instruction_bytes", err, "the instruction size must be 4, 8 or 16 B");
-    if (!check_tensor(config, sm, err)) return false;
+    if (!check_tensor(config, sm, err) || !check_carve_outs(config, sm, err)) return false;
     return check_cache(config, "sm.instruction_kb", "sm.instruction_ways", sm->instruction_kb, sm->instruction_ways,
                        err) &&
            check_cache(config, "sm.constant_kb", "sm.constant_ways", sm->constant_kb, sm->constant_ways, err) &&
@@ -160,6 +228,7 @@ const struct section sm_section = {
     .count = COUNT_OF(params),
     .size = sizeof(struct sm_config),
     .check = check,
+    .derive = derive,
 };
 
 enum unit sm_unit_of(const struct sm_config *sm, enum op_class op) {
@@ -177,48 +246,4 @@ struct op_cycles sm_op_cycles(const struct sm_config *sm, enum op_class op) {
 #undef X
     if (sm->op[op].count == 0) return fixed[op];
     return (struct op_cycles){(unsigned)sm->op[op].value[0], (unsigned)sm->op[op].value[1]};
-}
-
-unsigned sm_occupancy(const struct config *config, unsigned sms, const struct kernel *kernel, struct error *err) {
-    const struct sm_config *sm = config_get(config, &sm_section);
-    int64_t warps = kernel_warps(kernel), threads = warps * 32;
-    int64_t registers =
-        threads * (int64_t)(div_up(kernel->registers, (uint64_t)sm->register_unit) * (uint64_t)sm->register_unit);
-    struct {
-        const char *what;
-        int64_t needs, has;
-        const char *key;
-    } limit[] = {
-        {"warps", warps, sm->warps, "sm.warps"},
-        {"threads", threads, sm->threads, "sm.threads"},
-        {"registers", registers, sm->registers, "sm.registers"},
-        {"bytes of shared memory", kernel->shared_bytes, sm->shared_kb * 1024, "sm.shared_kb"},
-        {"CTAs", 1, sm->ctas, "sm.ctas"},
-    };
-    int64_t fit = INT64_MAX;
-    if (warps == 0 || kernel_ctas(kernel) == 0) {
-        error_set(err, "kernel '%s' has an empty grid: %u x %u x %u CTAs of %u x %u x %u threads", kernel->name,
-                  kernel->grid[0], kernel->grid[1], kernel->grid[2], kernel->block[0], kernel->block[1],
-                  kernel->block[2]);
-        return 0;
-    }
-    if (kernel->tensor && sm->tensor_units == 0) {
-        error_set(err,
-                  "kernel '%s' belongs to a program with tensor instructions (mma, wmma), and this GPU has no tensor "
-                  "pipelines; set sm.tensor_units",
-                  kernel->name);
-        return 0;
-    }
-    for (unsigned i = 0; i < COUNT_OF(limit); i++) {
-        if (limit[i].needs > limit[i].has) {
-            error_set(err, "kernel '%s' does not fit: a CTA needs %lld %s, an SM has %lld (%s)", kernel->name,
-                      (long long)limit[i].needs, limit[i].what, (long long)limit[i].has, limit[i].key);
-            return 0;
-        }
-        if (limit[i].needs && limit[i].has / limit[i].needs < fit) fit = limit[i].has / limit[i].needs;
-    }
-    /* A grid that does not fill the SMs is distributed over all of them. */
-    int64_t spread = (int64_t)div_up(kernel_ctas(kernel), sms);
-    if (kernel->cluster_ctas > 1) return (unsigned)fit; /* its CTAs may need more slots of some SMs */
-    return (unsigned)(spread < fit ? spread : fit);
 }

@@ -11,8 +11,10 @@ enum { UNIT_CONTROL = UNIT_SP }; /* issues like a simple operation, without a re
 struct sm_config {
     int64_t count; /* first: a lower module declares it (sim/gpu_config.h) */
     int64_t warps, threads, ctas, registers, register_unit, shared_kb;
+    struct int_list carve_outs;
+    int64_t carve_out_kb, shared_reserved_bytes;
     int64_t warp_size, shared_banks;
-    int64_t schedulers;
+    int64_t schedulers, subcores;
     const struct policy *warp_scheduler;
     int64_t sp_units, sfu_units, dp_units, tensor_units;
     bool int_multiply_on_sp;
@@ -20,7 +22,7 @@ struct sm_config {
     int64_t operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
     int64_t shared_latency_cycles;
     int64_t cluster_shared_cycles;
-    int64_t lsu_queue, loads_in_flight;
+    int64_t lsu_queue, lsu_interval, loads_in_flight;
     int64_t bulk_cycles, bulk_interval;
     const struct policy *coalescing;
     const struct policy *atomics;
@@ -56,5 +58,14 @@ static inline unsigned sm_tensor_interval(unsigned multiply_adds, unsigned rate)
  * and CTA slots, and for a small grid by its even share of the `sms` SMs that it runs on. 0, with the reason in `err`, if not
  * even one fits. */
 unsigned sm_occupancy(const struct config *config, unsigned sms, const struct kernel *kernel, struct error *err);
+
+/* How L1 and shared memory divide their array for a kernel of which each SM holds `ctas` CTAs (sm_occupancy). */
+struct carve_out {
+    unsigned shared_kb;
+    unsigned l1_ways; /* 0: two arrays, whose sizes are fixed */
+};
+struct carve_out sm_carve_out(const struct config *config, const struct kernel *kernel, unsigned ctas);
+/* Shared memory of an SM: that of the largest carve-out, unless one is selected. */
+int64_t sm_shared_kb(const struct sm_config *sm);
 
 #endif

@@ -28,15 +28,19 @@ struct lsu_kind {
  * provides only the pages in use. */
 struct sm_shared {
     uint64_t (*register_at)[STREAM_REGISTERS]; /* [SMs][warps], REGISTER_AT */
-    unsigned schedulers, warps, lsu_queue, loads_in_flight;
+    unsigned schedulers, subcores, warps, lsu_queue, lsu_interval, loads_in_flight;
     unsigned operand_cycles, operand_read_cycles, writeback_cycles, load_stages, branch_cycles;
     unsigned shared_latency_cycles, cluster_shared_cycles, l1_latency_cycles;
+    unsigned l1_tags, l1_port_bytes; /* per cycle */
+    bool wide_l1;                    /* l1_tags or l1_port_bytes are not those of a plain L1 */
     unsigned bulk_cycles, bulk_interval;
     unsigned line_log2, instruction_log2;
     uint64_t line_bytes;
-    unsigned instruction_line_log2;                     /* instructions per line */
-    unsigned units[UNIT_COUNT], collectors[UNIT_COUNT]; /* 0 collectors: unlimited */
-    bool plain_issue;                                   /* without collectors, operand_read_cycles and branch_cycles */
+    unsigned instruction_line_log2;                 /* instructions per line */
+    unsigned units[UNIT_MEM], collectors[UNIT_MEM]; /* of a sub-core; 0 collectors: unlimited */
+    bool plain_issue;                               /* without collectors, operand_read_cycles and branch_cycles */
+    bool arbitrates; /* the load/store unit selects an instruction when it begins it: it has several queues, or an
+                        instruction can occupy it for longer than its accesses take */
     bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
     bool atomics_by_lane, atomics_combined, atomics_hold;
     const struct coalescing_ops *coalescing;
@@ -48,7 +52,7 @@ struct sm_shared {
         uint16_t result_cycles; /* from issue to the issue of a dependent instruction */
         uint16_t interval;
         uint16_t unit; /* enum unit */
-        bool brief;    /* occupies its pipeline for one cycle, and there are as many pipelines as schedulers */
+        bool brief;    /* occupies its pipeline for one cycle, and a sub-core has as many as schedulers */
     } op[OP_COUNT];
     struct tensor_timing {
         uint16_t latency_cycles; /* from the end of its interval to the issue of a dependent instruction */
@@ -94,6 +98,7 @@ struct lsu_entry {
     uint64_t ready_at; /* when its operands have been read */
     uint16_t load;     /* LOAD_NONE for stores */
     uint16_t done, count;
+    uint16_t data_cycles; /* with l1_port_bytes: cycles on the data port of the L1, at least 1 */
     uint8_t space;
     bool remote;               /* shared memory of another CTA of the cluster */
     uint8_t copy;              /* enum copy_kind */
@@ -118,6 +123,24 @@ struct cta {
     } cluster;
 };
 
+/* Memory instructions between issue and the end of their accesses, in order. */
+struct lsu_queue {
+    struct lsu_entry *entry;
+    uint32_t mask, head, tail;
+    uint32_t room; /* instructions that it accepts */
+};
+
+/* The part of an SM with its own pipelines and memory queue: that of a scheduler, of several, or the whole SM. */
+struct subcore {
+    uint64_t warps;                  /* slots */
+    uint64_t units_free_at;          /* the maximum over the units */
+    uint64_t unit_free_at[UNIT_MEM]; /* when one of the unit's pipelines and one of its collectors are free */
+    uint64_t unit_idle_at[UNIT_MEM]; /* when all pipelines of the unit are free */
+    struct lsu_queue queue;
+    uint64_t pipeline_free_at[UNIT_MEM][8];  /* ascending */
+    uint64_t collector_free_at[UNIT_MEM][8]; /* ascending */
+};
+
 /* A warp scheduler: the state of its policy, what it sees, and how it picks. */
 struct scheduler {
     struct warp_view view;
@@ -137,30 +160,28 @@ struct sm {
     uint64_t ready;               /* next instruction issues as soon as its pipeline is free */
     uint64_t by_unit[UNIT_COUNT]; /* warps by the pipeline of their next instruction */
     uint64_t wait_alu, wait_memory, at_barrier, at_fence;
-    uint64_t dated;                  /* waiting warps that become ready in the cycle for which they are scheduled */
-    uint64_t loading;                /* may have a register from memory that is not available */
-    uint64_t branching;              /* took a branch, next instruction not yet available */
-    uint64_t paused;                 /* at a barrier at which the stream pauses: the window is empty */
-    uint64_t cluster_passed;         /* the phase of their arrival at the cluster's barrier has ended */
-    uint64_t at_atomic;              /* held by an atomic that has not completed */
-    uint64_t at_copy;                /* waits for asynchronous copies */
-    uint64_t fetching;               /* instruction fetch pending */
-    uint64_t unfetched;              /* fetch rejected by the instruction cache, to be retried */
-    uint64_t resident;               /* launched and not ended */
-    uint64_t exited;                 /* of these: exit has issued */
-    uint64_t unit_free_at[UNIT_MEM]; /* when one of the unit's pipelines and one of its collectors are free */
-    uint64_t units_free_at;          /* the maximum over the units */
-    uint64_t unit_idle_at[UNIT_MEM]; /* when all pipelines of the unit are free */
-    uint64_t lsu_next_at;            /* when the load/store unit sends its next access; NEVER if it is empty */
-    uint64_t bulk_next_at;           /* the same for the bulk copy unit */
-    uint32_t copying;                /* asynchronous copies in flight */
-    enum l1_outcome failure;         /* reservation failure of the load/store unit in the last tick; 0: none */
-    uint32_t failed_changes;         /* gate->changes at the reservation failure */
-    bool foresees;                   /* the unit's next access probably fails: see sm_foresee() */
+    uint64_t dated;          /* waiting warps that become ready in the cycle for which they are scheduled */
+    uint64_t loading;        /* may have a register from memory that is not available */
+    uint64_t branching;      /* took a branch, next instruction not yet available */
+    uint64_t paused;         /* at a barrier at which the stream pauses: the window is empty */
+    uint64_t cluster_passed; /* the phase of their arrival at the cluster's barrier has ended */
+    uint64_t at_atomic;      /* held by an atomic that has not completed */
+    uint64_t at_copy;        /* waits for asynchronous copies */
+    uint64_t fetching;       /* instruction fetch pending */
+    uint64_t unfetched;      /* fetch rejected by the instruction cache, to be retried */
+    uint64_t resident;       /* launched and not ended */
+    uint64_t exited;         /* of these: exit has issued */
+    uint64_t lsu_next_at;    /* when the load/store unit sends its next access; NEVER if it is empty */
+    uint64_t bulk_next_at;   /* the same for the bulk copy unit */
+    uint32_t copying;        /* asynchronous copies in flight */
+    enum l1_outcome failure; /* reservation failure of the load/store unit in the last tick; 0: none */
+    uint32_t failed_changes; /* gate->changes at the reservation failure */
+    bool foresees;           /* the unit's next access probably fails: see sm_foresee() */
     bool frozen;
     uint8_t no_issue; /* enum no_issue */
     bool quiet;       /* REPORT_QUIET has been sent */
     unsigned index, component;
+    unsigned l1_ways;   /* by the last carve-out; 0: none so far, or a fixed number */
     struct waker waker; /* of the component */
     const struct sm_shared *shared;
     struct engine *engine;
@@ -173,8 +194,7 @@ struct sm {
     uint64_t failed_cycles[L1_OUTCOMES - L1_FAIL_MSHR]; /* as struct l1_reservation_fail_stats */
     uint64_t op_issued[OP_COUNT];                       /* as struct sm_op_stats */
 
-    uint64_t pipeline_free_at[UNIT_MEM][8];  /* ascending */
-    uint64_t collector_free_at[UNIT_MEM][8]; /* ascending */
+    struct subcore subcore[SM_SCHEDULERS];
 
     /* Warps. */
     const struct instr *next[SM_WARPS];
@@ -191,6 +211,7 @@ struct sm {
     uint8_t cta_of[SM_WARPS];
     uint8_t unit_of[SM_WARPS];      /* pipeline of the next instruction */
     uint8_t scheduler_of[SM_WARPS]; /* scheduler that owns the slot */
+    uint8_t subcore_of[SM_WARPS];
 
     /* CTAs and their launch order. */
     struct cta cta[SM_WARPS];
@@ -203,10 +224,11 @@ struct sm {
     uint64_t due[WARP_WHEEL]; /* warps scheduled for this cycle: result available, barrier released */
 
     /* Load/store unit. */
-    struct lsu_entry *lsu;
-    uint32_t lsu_mask, lsu_head, lsu_tail;
-    uint32_t lsu_room;    /* instructions that it accepts */
-    uint64_t lsu_free_at; /* busy until then with bank conflicts */
+    struct lsu_queue *lsu; /* the first instruction of this queue is in execution; NULL: none, if the unit arbitrates */
+    uint64_t lsu_free_at;  /* busy until then with bank conflicts */
+    uint64_t lsu_begins_at; /* if the unit arbitrates: it begins no instruction before (lsu_interval, l1_port_bytes) */
+    uint64_t lsu_data_at;   /* with l1_port_bytes: when the last data of the instruction in execution pass the port */
+    unsigned lsu_turn;      /* the sub-core after the one served last */
     struct load *load;
     uint16_t load_free;
     unsigned loads_used;
@@ -218,21 +240,35 @@ struct sm {
     struct warp_stream *stream; /* [warps] */
 };
 
-/* Whether the load/store unit accepts an instruction. */
-static inline bool lsu_has_room(const struct sm *sm) { return sm->lsu_room && sm->load_free != LOAD_NONE; }
+/* Whether the load/store unit accepts an instruction of the sub-core. */
+static inline bool lsu_has_room(const struct sm *sm, const struct subcore *subcore) {
+    return subcore->queue.room && sm->load_free != LOAD_NONE;
+}
+static inline bool lsu_is_empty(const struct lsu_queue *queue) { return queue->head == queue->tail; }
+static inline struct lsu_entry *lsu_first(const struct lsu_queue *queue) {
+    return &queue->entry[queue->head & queue->mask];
+}
 
 /* issue.c */
 void sm_classify(struct sm *sm, unsigned warp, uint64_t now);
 /* For a warp that waits for registers, after the time of one of them became known. */
 void sm_classify_waiting(struct sm *sm, unsigned warp, uint64_t now);
 NEVER_INLINE void sm_refill(struct sm *sm, unsigned warp);
+/* Those of the ready warps `open` of a sub-core whose unit accepts an instruction in cycle `at`. */
+static inline uint64_t subcore_open_warps(const struct sm *sm, const struct subcore *subcore, uint64_t open,
+                                          uint64_t at) {
+    if (open & sm->by_unit[UNIT_MEM] && !lsu_has_room(sm, subcore)) open &= ~sm->by_unit[UNIT_MEM];
+    if (subcore->units_free_at > at)
+        for (enum unit unit = 0; unit < UNIT_MEM; unit++)
+            if (subcore->unit_free_at[unit] > at) open &= ~sm->by_unit[unit];
+    return open;
+}
 /* Ready warps whose unit accepts an instruction in cycle `at`. */
 static inline uint64_t sm_open_warps(const struct sm *sm, uint64_t at) {
-    uint64_t open = sm->ready;
-    if (open & sm->by_unit[UNIT_MEM] && !lsu_has_room(sm)) open &= ~sm->by_unit[UNIT_MEM];
-    if (sm->units_free_at > at)
-        for (enum unit unit = 0; unit < UNIT_MEM; unit++)
-            if (sm->unit_free_at[unit] > at) open &= ~sm->by_unit[unit];
+    if (LIKELY(sm->shared->subcores == 1)) return subcore_open_warps(sm, sm->subcore, sm->ready, at);
+    uint64_t open = 0;
+    for (const struct subcore *subcore = sm->subcore; subcore < sm->subcore + sm->shared->subcores; subcore++)
+        open |= subcore_open_warps(sm, subcore, sm->ready & subcore->warps, at);
     return open;
 }
 /* Issues from `open`, which is sm_open_warps() and not empty. */
@@ -250,12 +286,19 @@ void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond,
 /* lsu.c */
 void lsu_kinds_init(struct sm_shared *shared);
 /* `reads`: cycles to read its registers, in addition to operand_cycles. */
-void lsu_accept(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads, uint64_t now);
+void lsu_accept(struct sm *sm, struct lsu_queue *queue, unsigned warp, const struct instr *instr, unsigned reads,
+                uint64_t now);
 /* Precondition: sm->lsu_next_at <= now. */
 void lsu_tick(struct sm *sm, uint64_t now);
 /* The reservation failure of the access in the next cycle, if there will be one; else 0. */
 enum l1_outcome lsu_foresee(struct sm *sm);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
+
+/* arbiter.c, for a unit that arbitrates */
+/* No instruction is in execution: schedules the beginning of the next one, if there is any. */
+NEVER_INLINE void arbiter_schedule(struct sm *sm, uint64_t now);
+/* Selects the instruction that begins in this cycle, for which the unit was scheduled. */
+NEVER_INLINE void arbiter_select(struct sm *sm, uint64_t now);
 
 /* copy.c */
 NEVER_INLINE void copies_destroy(struct copies *copies);

@@ -104,6 +104,21 @@ status_is 0
 out_has "the 16 longest of 18 kernels"
 holds "16 rows" test "$(grep -cE '^ +[0-9]+  k  ' "$work/out")" -eq 16
 
+testcase "the carve-out of each kernel is reported where L1 and shared memory are one array"
+unified="--set l1.size_kb=32 --set l1.ways=64 --set sm.carve_outs=[0,8,16,24]"
+sluice run mm:tiny $unified --json "$work/run.json"
+status_is 0
+value_is '[8]' '[k["carve_out_kb"] for k in run["kernels"]]'
+out_has "shared memory           8 KB   of the array of 32 KB; the L1 has the rest"
+sluice run mm:tiny $unified --set sm.carve_out_kb=16 --json "$work/run.json"
+value_is '[16]' '[k["carve_out_kb"] for k in run["kernels"]]'
+sluice run mm:tiny $unified --set sm.carve_out_kb=0
+status_is 2
+err_has "kernel 'mm_tiled' does not fit: a CTA needs 2048 bytes of shared memory, an SM has 0 (sm.carve_out_kb)"
+sluice run mm:tiny --json "$work/run.json"
+value_is False '"carve_out_kb" in run["kernels"][0]'
+holds "two arrays" test "$(grep -c 'shared memory' "$work/out")" -eq 0
+
 testcase "impossible selections are rejected"
 for range in 0 0-3 5-3 x 3-x -3; do
     sluice run bfs:tiny --kernels=$range

@@ -28,7 +28,7 @@ fits() {
     check $? "$1: $text"
 }
 
-testcase "the results of run fit: plain, sampled, with decisions, of two programs, with groups of L1s"
+testcase "the results of run fit: plain, sampled, with decisions, of two programs, with groups of L1s, with carve-outs"
 sluice run mm:tiny --json "$work/run.json"
 fits run "$work/run.json"
 sluice run synth:uniform --set workload.iterations=8 --design adaptive --set llc.adaptive.profile_cycles=500 \
@@ -41,6 +41,10 @@ sluice run syrk:tiny --gpu icc-32sm --design icc-mgc --json "$work/icc.json"
 fits run "$work/icc.json"
 sluice run sssp:tiny --gpu gtx480-322 --design decoupled --json "$work/duel.json"
 fits run "$work/duel.json"
+
+sluice run mm:tiny --set l1.size_kb=32 --set l1.ways=64 --set sm.carve_outs=[0,8,16] --json "$work/unified.json"
+fits run "$work/unified.json"
+holds "no carve-out" grep -q '"carve_out_kb"' "$work/unified.json"
 
 testcase "the results of compare, overhead and diff fit"
 sluice compare mm:tiny --designs shared,private,adaptive --json "$work/compare.json"

@@ -127,6 +127,17 @@ static inline void groups_make(struct settings *settings, unsigned programs, uin
     set_one_of(settings, random, "l1.icc-mgc.touch", SETTINGS("true", "false"));
 }
 
+/* L1 and shared memory in one array of four ways. Only plain L1s change their size. */
+static inline void unify(struct settings *settings, uint64_t *random) {
+    set(settings, "l1.organisation", "private");
+    set(settings, "l1.insertion", "always");
+    set(settings, "l1.flush_at_kernel_end", "true");
+    set(settings, "l1.size_kb", "4");
+    set(settings, "l1.ways", "4");
+    set(settings, "sm.carve_outs", "[0, 1, 2, 3]");
+    set_number(settings, "sm.shared_reserved_bytes", 300 * below(random, 4));
+}
+
 static inline void machine_make(struct settings *settings, unsigned programs, uint64_t *random) {
     uint64_t clusters = programs + below(random, 3), slices = 1 + below(random, 2);
     bool private = below(random, 4 - programs) == 0; /* more often where there is more to it */
@@ -139,7 +150,8 @@ static inline void machine_make(struct settings *settings, unsigned programs, ui
     set_one_of(settings, random, "gpu.line_bytes", SETTINGS("64", "128", "128", "256"));
     set_one_of(settings, random, "gpu.cta_scheduler", SETTINGS("two-level-rr", "rr", "bcs", "dcs"));
     set_number(settings, "gpu.launch_cycles", below(random, 2) * 1500);
-    set_number(settings, "sm.schedulers", 1 + below(random, 4));
+    uint64_t schedulers = 1 + below(random, 4);
+    set_number(settings, "sm.schedulers", schedulers);
     set_one_of(settings, random, "sm.warp_scheduler", SETTINGS("gto", "lrr", "two-level"));
     set_number(settings, "sm.ctas", 1 + below(random, 6));
     set_number(settings, "sm.sfu_units", 1 + below(random, 3));
@@ -257,6 +269,11 @@ static inline void machine_make(struct settings *settings, unsigned programs, ui
     set_one_of(settings, random, "sm.atomics", SETTINGS("sector", "lane", "combined"));
     set_one_of(settings, random, "sm.atomics_hold", SETTINGS("false", "true"));
     set_one_of(settings, random, "llc.input_gate", SETTINGS("false", "true"));
+    set_number(settings, "sm.subcores", below(random, 2) && schedulers != 3 ? schedulers : 1);
+    set_number(settings, "sm.lsu_interval", 1 + below(random, 2));
+    set_number(settings, "l1.tags_per_cycle", below(random, 3) ? 1 : 4); /* not for groups of L1s */
+    set_number(settings, "l1.port_bytes", below(random, 3) ? 0 : 64);
+    if (below(random, 6) == 0) unify(settings, random);
 }
 
 /* Whether the settings make a machine. They do not if a cache is not made of whole sets, say. */

@@ -136,3 +136,19 @@ TEST("asynchronous copies take the same cycles in an SM that sleeps and in a pol
     compare(SETTINGS("l1.size_kb=2", "sm.lsu_queue=8", "l1.latency_cycles=30", "sm.loads_in_flight=8"), 20, false);
     asynchronous = false;
 }
+
+#define SUBCORES "sm.schedulers=4", "sm.subcores=4", "sm.sp_units=1", "sm.op_other=[4, 2]"
+TEST("sub-cores and a wide L1 take the same cycles in an SM that sleeps and in a polled one") {
+    compare(SETTINGS(SUBCORES, "l1.size_kb=4"), 20, true);
+    compare(SETTINGS(SUBCORES, "l1.size_kb=4", "sm.lsu_queue=5", "sm.lsu_interval=2"), 20, true);
+    compare(SETTINGS(SUBCORES, "l1.size_kb=1", "l1.ways=2", "l1.mshrs=4", "l1.miss_queue=1", "sm.operand_read_cycles=1",
+                     "sm.sp_collectors=2"),
+            20, false);
+    compare(SETTINGS(SUBCORES, "l1.size_kb=4", "l1.tags_per_cycle=4", "l1.port_bytes=64"), 20, true);
+    compare(SETTINGS("l1.size_kb=1", "l1.ways=2", "l1.mshrs=4", "l1.miss_queue=3", "l1.tags_per_cycle=3"), 20, false);
+    asynchronous = true;
+    compare(SETTINGS("l1.size_kb=4", "l1.tags_per_cycle=4", "l1.port_bytes=32"), 20, false);
+    compare(SETTINGS(SUBCORES, "l1.size_kb=2", "sm.lsu_queue=8", "sm.lsu_interval=2", "sm.loads_in_flight=8"), 20,
+            false);
+    asynchronous = false;
+}

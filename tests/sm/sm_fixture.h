@@ -161,7 +161,8 @@ static inline void sm_fixture_run(struct sm_fixture *sm, struct script_source *s
         unsigned ctas_per_sm = sm_occupancy(sm->base.config, 1, &kernel, &err);
         CHECK_EQ((const char *)err.text, "");
         REQUIRE(ctas_per_sm > 0);
-        sm->launch = (struct launch){kernel, &source->source, kernel_warps(&kernel), ctas_per_sm, sm->program};
+        sm->launch = (struct launch){kernel,      &source->source, kernel_warps(&kernel),
+                                     ctas_per_sm, sm->program,     sm_carve_out(sm->base.config, &kernel, ctas_per_sm)};
         sm->ctas = kernel_ctas(&kernel);
         sm->begun_at = engine->now;
         sm->started = sm->ended = 0;
