@@ -85,6 +85,9 @@ static const struct event {
       E(llc, "llc.write_misses", PER_WARP, llc_write_miss_pj),
       E(llc, "llc.atomic_hits", PER_WARP, llc_write_hit_pj),
       E(llc, "llc.atomic_misses", PER_WARP, llc_write_miss_pj),
+      E(llc, "copies.read_hits", PER_WARP, llc_read_hit_pj),
+      E(llc, "copies.read_pending_hits", PER_WARP, llc_read_hit_pj),
+      E(llc, "copies.read_misses", PER_WARP, llc_read_miss_pj),
       E(llc, "atomics.atomic_hits", PER_WARP, llc_write_hit_pj),
       E(llc, "atomics.atomic_misses", PER_WARP, llc_write_miss_pj),
 #undef E
@@ -143,7 +146,7 @@ static double lines_of_sectors(const struct account *account, double sectors) {
     return sectors * SECTOR_BYTES / (double)gpu->line_bytes;
 }
 
-/* Lines read and written in the slices whose counters begin with `prefix`, "llc" or "atomics". */
+/* Lines read and written in the slices whose counters begin with `prefix`, "llc", "copies" or "atomics". */
 static void sectored_slices(const struct account *account, const char *prefix, double *reads, double *writes) {
     static const char *const moved[] = {"read", "written_back", "written", "fetched"};
     double sectors[COUNT_OF(moved)];
@@ -176,6 +179,11 @@ static void account_arrays(const struct account *a, unsigned slices) {
                   SUM(a, "llc.read_hits", "llc.read_pending_hits", "llc.read_misses", "llc.write_hits",
                       "llc.write_misses", "llc.atomic_hits", "llc.atomic_misses"),
                   reads, writes);
+    reads = account_count(a, "copies.data_replies"); /* in the same arrays, whose leakage is accounted for */
+    writes = account_count(a, "copies.fills");
+    if (llc->sector_bytes) sectored_slices(a, "copies", &reads, &writes);
+    account_array(a, ENERGY_llc, &far, line, 0,
+                  SUM(a, "copies.read_hits", "copies.read_pending_hits", "copies.read_misses"), reads, writes);
     const struct atomics_config *atomics = config_get(a->config, &atomics_section);
     struct array_shape apart = {(double)atomics->size_kb * 1024, (unsigned)atomics->ways, far.bits};
     double performed = SUM(a, "atomics.atomic_hits", "atomics.atomic_misses");

@@ -8,6 +8,7 @@
 #include "gpu/kernel.h"
 #include "gpu/machine_config.h"
 #include "llc/atomics.h"
+#include "llc/bridge.h"
 
 STATS_TABLE(control_stat_table, "control", control_stats, CONTROL_STATS);
 
@@ -106,7 +107,8 @@ struct control *control_create(const struct config *config, unsigned programs, c
     const struct l1_config *l1 = config_get(config, &l1_section);
     const struct dram_config *dram = config_get(config, &dram_section);
     unsigned sms = gpu_sms(config);
-    unsigned slices = gpu_slices_per_mc(config) * (unsigned)dram->mcs + atomics_slices(config);
+    unsigned slices = gpu_slices_per_mc(config) * (unsigned)dram->mcs;
+    slices = (bridge_copy_ways(config) ? 2 * slices : slices) + atomics_slices(config);
     struct control *control = mem_alloc(1, sizeof *control);
     *control = (struct control){
         .engine = engine,

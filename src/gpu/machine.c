@@ -11,6 +11,7 @@
 #include "gpu/machine_config.h"
 #include "l1/l1.h"
 #include "llc/atomics.h"
+#include "llc/bridge.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
 #include "llc/sharing.h"
@@ -40,7 +41,7 @@ struct machine {
     struct sm_shared *sm_shared;
     struct control *control;
     unsigned programs, sms;
-    unsigned slices, all_slices; /* on the networks; including those of the atomics' LLC, which come last */
+    unsigned slices, memory_slices, all_slices; /* on the networks; and those of the atomics' LLC; and copies */
     struct program program[PROGRAMS_MAX];
     uint8_t *program_of; /* [sms] */
     struct sm **sm;
@@ -50,6 +51,7 @@ struct machine {
     struct network *request, *reply;
     struct network_shape shape; /* of both networks */
     struct dram *dram;
+    struct bridges *bridges; /* NULL unless the LLC has two partitions */
     struct atomics *atomics; /* NULL unless atomics can reach a private LLC */
     struct sharing *sharing; /* NULL unless sharing is observed */
     struct journal journal;
@@ -96,12 +98,14 @@ static bool create_slices(struct machine *m, struct error *err) {
     if (!create_llc(m, err)) return false;
     control_connect_llc(m->control, m->llc);
     m->slices = address_map_mcs(m->map) * address_map_slices_per_mc(m->map);
-    m->all_slices = m->slices + atomics_slices(m->config);
+    m->memory_slices = m->slices + atomics_slices(m->config);
+    m->all_slices = m->memory_slices + (bridge_copy_ways(m->config) ? m->slices : 0);
     m->slice = mem_alloc(m->all_slices, sizeof *m->slice);
     m->slice_component = mem_alloc(m->all_slices, sizeof *m->slice_component);
     for (unsigned i = 0; i < m->all_slices; i++) {
-        m->slice[i] =
-            (i < m->slices ? slice_create : slice_create_for_atomics)(m->config, m->llc, m->engine, m->stats, i);
+        m->slice[i] = (i < m->slices          ? slice_create
+                       : i < m->memory_slices ? slice_create_for_atomics
+                                              : slice_create_for_copies)(m->config, m->llc, m->engine, m->stats, i);
         m->slice_component[i] = slice_component(m->slice[i]);
     }
     return true;
@@ -125,17 +129,26 @@ static uint64_t quiet_cycles(const struct machine *m, const struct network_shape
     const struct machine_config *values = config_get(m->config, &machine_section);
     const struct noc_config *noc = config_get(m->config, &noc_section);
     uint64_t flits = div_up(MESSAGE_HEADER_BYTES + (uint64_t)values->gpu.line_bytes, (uint64_t)noc->channel_bytes);
-    return 2 * network_unloaded_cycles(m->config, shape, khz, (unsigned)flits);
+    const struct bridge_config *bridge = config_get(m->config, &bridge_section);
+    uint64_t crossing = bridges_exist(m->config) ? (uint64_t)bridge->cycles : 0;
+    return 2 * (network_unloaded_cycles(m->config, shape, khz, (unsigned)flits) + crossing);
 }
 
 static void connect_slices(struct machine *m) {
     const struct llc_config *llc = config_get(m->config, &llc_section);
-    if (m->all_slices > m->slices) m->atomics = atomics_create(m->config, m->engine, m->slice_component);
+    if (m->memory_slices > m->slices) m->atomics = atomics_create(m->config, m->engine, m->slice_component);
     for (unsigned i = 0; i < m->all_slices; i++) {
-        struct slice_ports ports = {.from_memory = dram_output(m->dram, i), .to_memory = dram_input(m->dram, i)};
+        struct slice_ports ports = {0};
+        if (i < m->memory_slices) {
+            ports.from_memory = dram_output(m->dram, i);
+            ports.to_memory = dram_input(m->dram, i);
+        } else {
+            bridges_connect_copies(m->bridges, i - m->memory_slices, &ports);
+        }
         if (i < m->slices) {
             ports.from_network = network_output(m->request, i);
             ports.to_network = network_input(m->reply, i);
+            if (m->bridges) bridges_connect(m->bridges, i, &ports);
             if (llc->input_gate) port_gate(ports.from_network, (unsigned)llc->input_queue);
         }
         if (m->atomics) atomics_connect(m->atomics, i, &ports);
@@ -144,18 +157,32 @@ static void connect_slices(struct machine *m) {
     }
 }
 
+/* The components that receive requests: the slices, or their bridges. The caller frees them. */
+static unsigned *create_bridges(struct machine *m) {
+    unsigned *peers = mem_alloc(m->slices, sizeof *peers);
+    if (bridges_exist(m->config)) {
+        const unsigned *copies = m->all_slices > m->memory_slices ? m->slice_component + m->memory_slices : NULL;
+        m->bridges = bridges_create(m->config, m->map, m->engine, m->slice_component, copies, m->stats);
+    }
+    for (unsigned i = 0; i < m->slices; i++)
+        peers[i] = m->bridges ? bridges_component(m->bridges, i) : m->slice_component[i];
+    return peers;
+}
+
 static bool create_networks(struct machine *m, unsigned clusters, struct error *err) {
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
     m->endpoint_component = mem_alloc(endpoints, sizeof *m->endpoint_component);
     for (unsigned i = 0; i < endpoints; i++) m->endpoint_component[i] = m->l1->ops->endpoint_component(m->l1, i);
     m->shape = (struct network_shape){endpoints, m->slices, clusters, address_map_mcs(m->map)};
-    struct network_peers peers = {m->endpoint_component, m->slice_component};
+    unsigned *slice_peers = create_bridges(m);
+    struct network_peers peers = {m->endpoint_component, slice_peers};
     uint64_t khz = gpu_core_khz(m->config);
     m->request = network_create(m->config, NETWORK_REQUEST, &m->shape, &peers, m->engine, khz, m->stats, err);
-    if (!m->request) return false;
-    m->reply = network_create(m->config, NETWORK_REPLY, &m->shape, &peers, m->engine, khz, m->stats, err);
+    if (m->request)
+        m->reply = network_create(m->config, NETWORK_REPLY, &m->shape, &peers, m->engine, khz, m->stats, err);
+    free(slice_peers);
     if (!m->reply) return false;
-    m->dram = dram_create(m->config, m->map, m->slice_component, m->all_slices, m->engine, khz, m->stats, err);
+    m->dram = dram_create(m->config, m->map, m->slice_component, m->memory_slices, m->engine, khz, m->stats, err);
     if (!m->dram) return false;
     struct port *reports = control_request_reports(m->control, m->l1);
     for (unsigned i = 0; i < endpoints; i++)
@@ -223,6 +250,7 @@ void machine_destroy(struct machine *m) {
     for (unsigned i = 0; m->slice && i < m->all_slices; i++) slice_destroy(m->slice[i]);
     sharing_destroy(m->sharing);
     atomics_destroy(m->atomics);
+    bridges_destroy(m->bridges);
     if (m->dram) dram_destroy(m->dram);
     if (m->reply) network_destroy(m->reply);
     if (m->request) network_destroy(m->request);
@@ -323,14 +351,16 @@ static enum run_status check_conservation(struct machine *m, struct run_result *
     char text[160];
     if (under_way(m, text, sizeof text)) return fail(m, result, err, "conservation check failed", text);
     struct {
-        const char *what, *left, *right;
+        const char *what, *left, *right, *more_left, *more_right;
     } equal[] = {
-        {"L1 requests and L1 replies", "l1.requests", "l1.replies"},
-        {"L1 requests and LLC replies", "l1.requests", "llc.replies"},
-        {"forwarded atomics and replies of the atomics' LLC", "llc.atomics_forwarded", "atomics.replies"},
+        {"L1 requests and L1 replies", "l1.requests", "l1.replies", NULL, NULL},
+        {"requests and LLC replies", "l1.requests", "llc.replies", "bridge.fetches", "copies.replies"},
+        {"forwarded atomics and replies of the atomics' LLC", "llc.atomics_forwarded", "atomics.replies", NULL, NULL},
     };
     for (unsigned i = 0; i < COUNT_OF(equal); i++) {
         uint64_t left = stats_get(m->stats, equal[i].left, NULL), right = stats_get(m->stats, equal[i].right, NULL);
+        if (equal[i].more_left) left += stats_get(m->stats, equal[i].more_left, NULL);
+        if (equal[i].more_right) right += stats_get(m->stats, equal[i].more_right, NULL);
         if (left == right) continue;
         snprintf(text, sizeof text, "%s differ: %llu and %llu", equal[i].what, (unsigned long long)left,
                  (unsigned long long)right);

@@ -4,6 +4,7 @@
 #include "gpu/cta_scheduler.h"
 #include "l1/l1.h"
 #include "llc/atomics.h"
+#include "llc/bridge.h"
 #include "sim/engine.h"
 
 static const struct param params[] = {
@@ -31,10 +32,11 @@ static bool check(const struct config *config, struct error *err) {
     if (sms % gpu->clusters != 0)
         return config_error(config, "gpu.clusters", err, "%lld clusters do not divide %lld SMs (sm.count) evenly",
                             (long long)gpu->clusters, sms);
-    /* SMs, slices, controllers, two networks and the control plane, the L1s' components, and for atomics a slice and a
-     * hub. */
-    long long components =
-        sms + slices_per_mc * mcs + mcs + 3 + l1_components(config) + 2 * (long long)atomics_slices(config);
+    /* SMs, slices, controllers, two networks and the control plane, the L1s' components, for atomics a slice and a hub,
+     * and for two partitions bridges and copies. */
+    long long slices = slices_per_mc * mcs;
+    long long components = sms + slices + mcs + 3 + l1_components(config) + 2 * (long long)atomics_slices(config) +
+                           (bridges_exist(config) ? slices / 2 : 0) + (bridge_copy_ways(config) ? slices : 0);
     if (components <= ENGINE_MAX_COMPONENTS) return true;
     return config_error(
         config, "llc.slices_per_mc", err,

@@ -62,6 +62,7 @@ static uint64_t enter_flushing(struct control *control, uint64_t now) {
     struct slice_command flush = {
         .keep_lines = !partition->mode.is_private && !partition->mode.replicas,
         .keep_home = partition->mode.replicas && !partition->mode.invalidate_all,
+        .keep_modified = partition->mode.copies,
         .background = in_background(partition),
         .write_through = partition->wanted.is_private,
         .program = partition->program,

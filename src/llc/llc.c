@@ -38,6 +38,8 @@ static const struct family allocation_family = {"write allocation", allocations,
 
 static const struct param params[] = {
     P_CHOICE(struct llc_config, organisation, llc_organisation_family, "shared", "organisation: maps lines to slices"),
+    P_INT(struct llc_config, partitions, 1, 1, 2, "partitions",
+          "halves of slices and clusters between which requests cross a bridge (bridge.*); 1: one pool"),
     P_CHOICE(struct llc_config, replacement, replacement_family, "lru", "replacement policy"),
     P_INT(struct llc_config, slice_kb, 96, 1, 65536, "KB", "capacity of a slice"),
     P_INT(struct llc_config, ways, 16, 1, 32768, "lines", "associativity"),

@@ -22,6 +22,7 @@
 struct llc_config {
     int64_t slices_per_mc; /* first: declared by a lower module (sim/gpu_config.h) */
     const struct policy *organisation;
+    int64_t partitions;
     const struct policy *replacement;
     int64_t slice_kb, ways, sets;
     int64_t latency_cycles;
@@ -89,7 +90,8 @@ struct slice;
  * to memory, and invalidate its lines unless they are kept. From then on its writes are written through, or back. */
 struct slice_command {
     bool keep_lines;
-    bool keep_home;  /* invalidate only replicas: lines whose home is another slice */
+    bool keep_home;     /* invalidate only replicas: lines whose home is another slice */
+    bool keep_modified; /* modified lines are not written to memory */
     bool background; /* lines are kept and the program runs meanwhile: lines modified behind the flush stay modified */
     bool write_through;
     uint8_t program;
@@ -111,6 +113,9 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
 /* A slice of the atomics' LLC (atomics.h). */
 struct slice *slice_create_for_atomics(const struct config *config, struct llc_organisation *organisation,
                                        struct engine *engine, struct stats *stats, unsigned index);
+/* Copies of the lines of a slice's mirror (bridge.h). */
+struct slice *slice_create_for_copies(const struct config *config, struct llc_organisation *organisation,
+                                      struct engine *engine, struct stats *stats, unsigned index);
 void slice_destroy(struct slice *slice);
 unsigned slice_component(const struct slice *slice);
 /* To be called when the networks exist. `input_queue` requests can wait in addition to those in the access pipeline. */

@@ -9,8 +9,8 @@
  *
  * Contract: `target` writes nothing. Its result depends on the request, the requester's cluster and the organisation's
  * state, which changes only in the control plane's tick, and only such that requesters in the same cycle see no
- * difference. The slice belongs to the controller that owns the line: a memory-side cache never holds another
- * controller's memory.
+ * difference. The slice belongs to the controller that owns the line, or, in an LLC of two partitions, is the mirror of
+ * such a slice, which fetches the line from there (bridge.h).
  */
 #ifndef SLUICE_LLC_ORGANISATION_H
 #define SLUICE_LLC_ORGANISATION_H
@@ -57,6 +57,7 @@ struct llc_mode {
     bool replicas; /* lines that a kernel only reads may have replicas outside their home slice, which serves all other
                       requests; at the kernel's end modified lines are written to memory, the source of replicas, and
                       replicas are invalidated */
+    bool copies;   /* the source of replicas is their home slice: modified lines stay there at the kernel's end */
     bool invalidate_all; /* all other lines are invalidated together with replicas */
 };
 

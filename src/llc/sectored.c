@@ -6,6 +6,7 @@
 #include "sim/gpu_config.h"
 
 STATS_TABLE(llc_sector_stat_table, "llc.sectors", llc_sector_stats, LLC_SECTOR_STATS);
+STATS_TABLE(copies_sector_stat_table, "copies.sectors", llc_sector_stats, LLC_SECTOR_STATS);
 STATS_TABLE(atomics_sector_stat_table, "atomics.sectors", llc_sector_stats, LLC_SECTOR_STATS);
 
 bool slice_sectors_check(const struct config *config, struct error *err) {

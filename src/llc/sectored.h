@@ -28,7 +28,7 @@
     S(SUM, partial, "sectors", "of these, sectors that became partial: written in part while absent")
 
 STATS_STRUCT(llc_sector_stats, LLC_SECTOR_STATS);
-extern const struct stat_table llc_sector_stat_table, atomics_sector_stat_table;
+extern const struct stat_table llc_sector_stat_table, copies_sector_stat_table, atomics_sector_stat_table;
 
 /* The sectors in flight of an MSHR. */
 struct slice_fetch {

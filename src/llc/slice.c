@@ -30,6 +30,7 @@
 
 #include "dram/mapping.h"
 #include "llc/atomics.h"
+#include "llc/bridge.h"
 #include "llc/organisation.h"
 #include "llc/sectored.h"
 #include "llc/slice_state.h"
@@ -37,6 +38,8 @@
 
 STATS_TABLE(llc_stat_table, "llc", llc_stats, LLC_STATS);
 STATS_TABLE(llc_fail_stat_table, "llc.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
+STATS_TABLE(copies_stat_table, "copies", llc_stats, LLC_STATS);
+STATS_TABLE(copies_fail_stat_table, "copies.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 STATS_TABLE(atomics_stat_table, "atomics", llc_stats, LLC_STATS);
 STATS_TABLE(atomics_fail_stat_table, "atomics.reservation_fail", llc_reservation_fail_stats, LLC_RESERVATION_FAILS);
 
@@ -100,13 +103,26 @@ static struct slice *create(const struct config *config, const struct slice_kind
 struct slice *slice_create(const struct config *config, struct llc_organisation *organisation, struct engine *engine,
                            struct stats *stats, unsigned index) {
     const struct llc_config *llc = config_get(config, &llc_section);
-    struct slice_kind kind = {.geometry = {.sets = llc_sets(config), .ways = (unsigned)llc->ways},
+    struct slice_kind kind = {
+        .geometry = {.sets = llc_sets(config), .ways = (unsigned)llc->ways - bridge_copy_ways(config)},
+        .replacement = llc->replacement,
+        .latency_cycles = llc->latency_cycles,
+        .counters = &llc_stat_table,
+        .fail_counters = &llc_fail_stat_table,
+        .sector_counters = &llc_sector_stat_table,
+        .watched = true};
+    return create(config, &kind, organisation, engine, stats, index);
+}
+
+struct slice *slice_create_for_copies(const struct config *config, struct llc_organisation *organisation,
+                                      struct engine *engine, struct stats *stats, unsigned index) {
+    const struct llc_config *llc = config_get(config, &llc_section);
+    struct slice_kind kind = {.geometry = {.sets = llc_sets(config), .ways = bridge_copy_ways(config)},
                               .replacement = llc->replacement,
                               .latency_cycles = llc->latency_cycles,
-                              .counters = &llc_stat_table,
-                              .fail_counters = &llc_fail_stat_table,
-                              .sector_counters = &llc_sector_stat_table,
-                              .watched = true};
+                              .counters = &copies_stat_table,
+                              .fail_counters = &copies_fail_stat_table,
+                              .sector_counters = &copies_sector_stat_table};
     return create(config, &kind, organisation, engine, stats, index);
 }
 
@@ -597,7 +613,7 @@ static void forget_lines(struct slice *slice, uint64_t now) {
 /* Writes back one modified line per cycle; then waits for the time of the invalidation. Returns whether it blocks this
  * cycle's lookup. */
 static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
-    struct cache_line *line = next_modified(slice);
+    struct cache_line *line = slice->flush.keep_modified ? NULL : next_modified(slice);
     if (line && !port_can_push(slice->to_memory, now)) {
         port_await_credit(slice->to_memory, now);
         return false;

@@ -15,6 +15,7 @@ enum message_kind {
 
 enum message_flags {
     MESSAGE_READ_ONLY = 1, /* the kernel only reads this data structure */
+    MESSAGE_BRIDGED = 4,   /* a slice's fetch from its mirror, or the reply to it */
     MESSAGE_PARTIAL = 2,   /* a write that leaves bytes of a touched sector unwritten */
 };
 
