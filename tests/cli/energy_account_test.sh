@@ -32,6 +32,14 @@ agrees geometry sssp:tiny --design private-bypass --set energy.measured_caches=f
 counts geometry llc.atomics_forwarded
 counts geometry atomics.atomic_hits
 
+testcase "sectored caches cost by the sectors that they move"
+sectors=(--set l1.sector_bytes=32 --set llc.sector_bytes=32 --set l1.write_allocate=validate --set llc.write_allocate=validate)
+agrees sectored needle:tiny --gpu selrep-64sm "${sectors[@]}" --set energy.measured_caches=false
+counts sectored llc.sectors.merged
+counts sectored l1.sectors.validated
+agrees sectored_atomics sssp:tiny --design private-bypass "${sectors[@]}" --set energy.measured_caches=false
+counts sectored_atomics atomics.sectors.written
+
 testcase "selective replication, two programs, HBM with refreshes"
 agrees selrep hg:tiny + va:tiny --gpu selrep-64sm --design selrep
 agrees refreshes sssp:tiny --gpu selrep-64sm --set energy.dram="$work/dram.yaml" --set dram.hbm.refresh=true --set dram.hbm.tREFI=500

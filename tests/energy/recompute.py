@@ -189,19 +189,25 @@ class Account:
             self.power(part, 1e-3 * number * (array(self.array, "data_leak_mw", size, ways, bits)
                                               + array(self.array, "tag_leak_mw", size, ways, bits)))
 
+        def moved(owner, lines, sectors):  # in lines; a sectored cache counts sectors
+            sectored = c["l1.sector_bytes" if owner == "l1" else "llc.sector_bytes"]
+            return total(owner + ".sectors", sectors) * sectored / self.line if sectored else lines
+
         cache("l1", self.l1s, c["l1.size_kb"], c["l1.ways"], 8 * self.line,
               total("l1", "read_hits read_pending_hits read_misses write_hits write_misses icc.served"),
-              total("l1", "read_hits read_pending_hits write_backs icc.served_hits"), total("l1", "fills"))
+              total("l1", "read_hits read_pending_hits write_backs icc.served_hits"),
+              moved("l1", total("l1", "fills"), "fetched written"))
         changes = total("llc", "write_hits write_misses atomic_hits atomic_misses")
         cache("llc", self.slices, c["llc.slice_kb"], c["llc.ways"], 8 * c["llc.port_bytes"],
               total("llc", "read_hits read_pending_hits read_misses") + changes,
-              total("llc", "data_replies write_backs") - total("llc", "atomics_forwarded"),
-              total("llc", "fills") + changes)
+              moved("llc", total("llc", "data_replies write_backs") - total("llc", "atomics_forwarded"), "read written_back"),
+              moved("llc", total("llc", "fills") + changes, "fetched written"))
         adapts = c.get("llc.adaptive.acts", False) and c.get("llc.adaptive.atomics", False)
         private = c["llc.organisation"] == "private" or adapts
         performed = total("atomics", "atomic_hits atomic_misses")
         cache("llc", c["dram.mcs"] if private else 0, c["atomics.size_kb"], c["atomics.ways"], 8 * c["llc.port_bytes"],
-              performed, total("atomics", "data_replies write_backs"), total("atomics", "fills") + performed)
+              performed, moved("atomics", total("atomics", "data_replies write_backs"), "read written_back"),
+              moved("atomics", total("atomics", "fills") + performed, "fetched written"))
 
     def network(self, direction):
         """Stages of routers from the sources on, each with the links behind it; before the first the injection links."""

@@ -7,7 +7,7 @@
 
 #include "base/random.h"
 
-enum { LINES = 24, SECTORS = 4, REQUESTS = 1500, PENDING = 64 };
+enum { LINES = 24, HOT_LINES = 3, SECTORS = 4, REQUESTS = 1500, PENDING = 64 };
 
 struct sector {
     uint32_t sent, applied; /* writes */
@@ -80,7 +80,7 @@ static void observe(void *user, unsigned slice, enum slice_event event, uint64_t
 }
 
 static void ask_random(struct slice_fixture *slice, struct shadow *shadow, uint32_t tag, uint64_t *random) {
-    uint64_t kind = random_below(random, 8), line = random_below(random, LINES);
+    uint64_t kind = random_below(random, 8), line = random_below(random, random_below(random, 2) ? LINES : HOT_LINES);
     struct message message = {.address = line * 128, .tag = tag, .conflicts = 1};
     message.kind = kind < 4 ? MESSAGE_READ : kind == 7 ? MESSAGE_ATOMIC : MESSAGE_WRITE;
     message.flags = kind == 5 ? MESSAGE_PARTIAL : 0;
@@ -108,7 +108,7 @@ static void memory_step(struct slice_fixture *slice, struct message *pending, un
 static void run(uint64_t seed, const char *allocate, const char *fetch) {
     struct slice_fixture *slice = slice_fixture_create(
         SETTINGS("llc.sector_bytes=32", allocate, fetch, "llc.slice_kb=2", "llc.ways=2", "llc.mshrs=4",
-                 "llc.mshr_merges=4", "llc.replay_queue=4", "llc.latency_cycles=3"));
+                 "llc.mshr_merges=2", "llc.replay_queue=4", "llc.latency_cycles=3"));
     struct shadow *shadow = mem_alloc(1, sizeof *shadow);
     struct message pending[PENDING];
     unsigned in_memory = 0;
@@ -135,6 +135,7 @@ static void run(uint64_t seed, const char *allocate, const char *fetch) {
     CHECK_EQ(shadow->lost, 0u);
     CHECK_EQ(shadow->refetched, 0u);
     CHECK(shadow->reads > REQUESTS);
+    CHECK(COUNTER(slice, "llc.replayed") > 0);
     CHECK_EQ(COUNTER(slice, "llc.sectors.read"), shadow->reads);
     CHECK_EQ(COUNTER(slice, "llc.sectors.merged"), shadow->merges);
     CHECK_EQ(shadow->validates, shadow->merges > 0);

@@ -11,7 +11,7 @@ static void ask_sectors(struct slice_fixture *slice, uint64_t address, uint8_t s
     ask(slice, (struct message){.address = address, .tag = tag, .kind = MESSAGE_READ, .sectors = sectors});
 }
 
-/* The requests to memory so far are these, and are then forgotten. */
+/* The requests to memory so far are these; the next call starts with those that follow. */
 struct to_memory {
     enum message_kind kind;
     uint8_t sectors;
