@@ -156,8 +156,8 @@ struct l1_ops {
     void (*begin)(struct l1 *l1);
     /* Kernel boundary: invalidates all lines. Nothing is outstanding then. */
     void (*flush)(struct l1 *l1, unsigned sm);
-    /* Sets the number of ways of an L1 without lines, between two kernels. Its replacement policy starts anew. NULL: not
-     * supported. */
+    /* Sets the number of ways of an L1 without lines, between two kernels. The state of its replacement policy is
+     * reset. NULL: not supported. */
     void (*resize)(struct l1 *l1, unsigned sm, unsigned ways);
     bool (*busy)(const struct l1 *l1, unsigned sm);
     void (*explain)(const struct l1 *l1, unsigned sm, FILE *out);

@@ -7,7 +7,7 @@
  * Leaves: accesses to the L1; reports to the control plane (finished CTAs).
  *
  * Contract: in a cycle, in this order, results become visible, the L1 returns completions, the load/store unit sends
- *           one access, the schedulers issue.
+ *           an access (or several: l1.tags_per_cycle), the schedulers issue.
  */
 #ifndef SLUICE_SM_SM_H
 #define SLUICE_SM_SM_H

@@ -67,8 +67,8 @@ static const struct param params[] = {
     SM(schedulers, 2, 1, 4, "schedulers",
        "warp schedulers per SM; each issues one instruction per cycle from its share of the warps"),
     SM(subcores, 1, 1, 4, "sub-cores",
-       "parts of an SM, to which its schedulers and its warps (by slot, modulo) are assigned; each has the given numbers of pipelines and collectors, "
-       "an equal share of the registers, and a queue in front of the load/store unit"),
+       "equal parts of an SM, each with its share of schedulers, warps and registers, with pipelines and with a queue "
+       "in front of the load/store unit"),
     P_CHOICE(struct sm_config, warp_scheduler, warp_scheduler_family, "gto", "warp scheduling policy"),
     SM(sp_units, 2, 1, 8, "pipelines", "pipelines of a sub-core for simple integer and floating-point operations"),
     SM(sfu_units, 1, 1, 8, "pipelines",

@@ -81,7 +81,7 @@ TEST("without carve-outs the L1 has its own array") {
     config_destroy(config);
 }
 
-/* Reads `lines` consecutive lines, waits for them, and reads them once more. */
+/* Reads `lines` consecutive lines, waits for them, and reads them again. */
 enum { STEPS_MAX = 40, PER_LOAD = 32 };
 static unsigned read_twice(struct step *steps, unsigned lines) {
     unsigned count = 0;
