@@ -191,7 +191,7 @@ static enum sass_event read_instruction(struct sass_file *file, struct error *er
     if (LIKELY(sass_line_read(text, file->header.version, file->header.line_info, &file->state.line, &problem)))
         return SASS_LINE;
     unsigned number = sass_input_line_number(file->input);
-    if (begins(text, "#") || begins(text, "warp") || begins(text, "insts"))
+    if (is_empty(text) || *text.at == '#' || begins(text, "warp"))
         error_at(err, file->path, number, 1, "warp %u ends %llu lines before its `insts` are complete",
                  file->state.warp, (unsigned long long)file->state.lines + 1);
     else

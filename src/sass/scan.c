@@ -5,11 +5,11 @@
 #include "base/base.h"
 #include "sass/file.h"
 
-/* An opcode that begins so, followed by one of the characters in `next`. */
-static bool has_word(struct sass_text block, const char *word, const char *next) {
+/* An opcode that begins so, or so after SU (surfaces), and continues with one of ". G": not that of shared memory. */
+static bool has_atomic(struct sass_text block, const char *word) {
     size_t length = strlen(word);
     for (const char *at = block.at; (at = memmem(at, (size_t)(block.end - at), word, length)); at += length)
-        if (at + length < block.end && strchr(next, at[length])) return true;
+        if (at > block.at && strchr(" U", at[-1]) && at + length < block.end && strchr(". G", at[length])) return true;
     return false;
 }
 
@@ -24,8 +24,7 @@ static bool has_tensor(struct sass_text block) {
 }
 
 static void scan_block(struct sass_text block, struct sass_uses *uses) {
-    uses->atomics = uses->atomics || has_word(block, " ATOM", ". G") || has_word(block, " RED", ". G") ||
-                    has_word(block, " SUATOM", ". ") || has_word(block, " SURED", ". ");
+    uses->atomics = uses->atomics || has_atomic(block, "ATOM") || has_atomic(block, "RED");
     uses->tensor = uses->tensor || has_tensor(block);
 }
 
