@@ -10,9 +10,8 @@
 #include "stream/trace.h"
 
 /* Records are numbered by PC, since the machine's instruction cache goes by their numbers. PCs may be offsets in one
- * function or addresses in several: every region of REGION_RECORDS instructions gets the next free numbers. Number 0 is
- * the end of a warp whose last line is not EXIT. */
-enum { REGION_RECORDS = 4096, REGIONS = 256, RECORDS = 1 + REGIONS * REGION_RECORDS };
+ * function or addresses in several: every region of REGION_RECORDS instructions gets the next free numbers. */
+enum { REGION_RECORDS = 4096, REGIONS = 256, RECORDS = REGIONS * REGION_RECORDS };
 
 struct unknown {
     char *opcode;
@@ -91,14 +90,13 @@ static bool open_kernel(struct sass_source *s) {
     if (!s->file) return false;
     const struct sass_header *header = sass_file_header(s->file);
     s->records = mem_alloc(RECORDS, sizeof *s->records);
-    s->records[0] = (struct instr){.op = OP_exit, .conflicts = 1};
     s->region_count = s->region_last = 0;
     s->trace = trace_create(&header->kernel, s->records, RECORDS, SASS_PACKED_BYTES);
     sass_opcodes_start(&s->opcodes, header->binary_version);
     return true;
 }
 
-/* The number of the instruction; 0 if there are too many. */
+/* The number of the instruction; RECORDS if there are too many. */
 static uint32_t number_of(struct sass_source *s, uint64_t pc) {
     enum { VOLTA = 70 };
     uint64_t position = pc / (sass_file_header(s->file)->binary_version >= VOLTA ? 16 : 8);
@@ -106,11 +104,11 @@ static uint32_t number_of(struct sass_source *s, uint64_t pc) {
     if (s->region_last >= s->region_count || s->region[s->region_last] != region) {
         uint32_t i = 0;
         while (i < s->region_count && s->region[i] != region) i++;
-        if (i == REGIONS) return 0;
+        if (i == REGIONS) return RECORDS;
         if (i == s->region_count) s->region[s->region_count++] = region;
         s->region_last = i;
     }
-    return 1 + s->region_last * REGION_RECORDS + (uint32_t)(position % REGION_RECORDS);
+    return s->region_last * REGION_RECORDS + (uint32_t)(position % REGION_RECORDS);
 }
 
 static void put(struct sass_source *s, const struct instr *record, const uint64_t *touches) {
@@ -119,10 +117,15 @@ static void put(struct sass_source *s, const struct instr *record, const uint64_
     trace_put(s->writer, record, touches);
 }
 
+/* The end of a warp whose last line, number `id`, is not EXIT. */
+static void put_exit(struct sass_source *s, uint32_t id) {
+    put(s, &(struct instr){.id = id, .active = s->warp.live, .op = OP_exit, .conflicts = 1}, NULL);
+}
+
 static bool put_line(struct sass_source *s, const struct sass_file_state *state) {
     struct sass_opcode *opcode = sass_opcodes_find(&s->opcodes, state->line.opcode);
-    uint32_t id = opcode ? number_of(s, state->line.pc) : 0;
-    if (UNLIKELY(!id))
+    uint32_t id = opcode ? number_of(s, state->line.pc) : RECORDS;
+    if (UNLIKELY(id == RECORDS))
         return sass_file_reject(s->file, &s->failure,
                                 opcode ? "the kernel has more than a million instructions"
                                        : "the kernel has more than 16384 different opcodes");
@@ -135,15 +138,14 @@ static bool put_line(struct sass_source *s, const struct sass_file_state *state)
     if (record.instr.op == OP_tensor)
         while (sass_record_next_part(&record, opcode, &part)) put(s, &part, NULL);
     put(s, &record.instr, record.note.touch);
-    if (last && record.instr.op != OP_exit)
-        put(s, &(struct instr){.active = s->warp.live, .op = OP_exit, .conflicts = 1}, NULL);
+    if (last && record.instr.op != OP_exit) put_exit(s, id);
     return true;
 }
 
 static void begin_warp(struct sass_source *s, const struct sass_file_state *state) {
     s->writer = trace_open_writer(s->trace, state->cta, state->warp);
     sass_warp_start(&s->warp, &sass_file_header(s->file)->kernel, state->cta, state->warp);
-    if (!state->lines) put(s, &(struct instr){.active = s->warp.live, .op = OP_exit, .conflicts = 1}, NULL);
+    if (!state->lines) put_exit(s, 0);
 }
 
 /* Reads the next CTA of the file. False at its end, after an error, and if the consumer gives up. */
