@@ -76,8 +76,8 @@ static void print_trace(FILE *out, const struct tally *tally) {
     const struct sass_list *list = sass_source_list(tally->trace);
     const char *opcode;
     uint64_t count;
-    fprintf(out, "  %" PRIu64 " bytes of text; %u cop%s to the device, %" PRIu64 " bytes\n",
-            sass_source_bytes(tally->trace), list->copy_count, list->copy_count == 1 ? "y" : "ies", copied_bytes(list));
+    fprintf(out, "  %" PRIu64 " bytes of text; %" PRIu64 " bytes copied to the device by %u command%s\n",
+            sass_source_bytes(tally->trace), copied_bytes(list), list->copy_count, list->copy_count == 1 ? "" : "s");
     for (unsigned i = 0; sass_source_unknown(tally->trace, i, &opcode, &count); i++)
         fprintf(out, "%s%s (%" PRIu64 ")", i ? ", " : "  unknown opcodes: ", opcode, count);
     if (sass_source_unknown(tally->trace, 0, &opcode, &count)) fputc('\n', out);

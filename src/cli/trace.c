@@ -163,9 +163,9 @@ static const char *const details[] = {
 };
 
 static const struct example examples[] = {
-    {"sluice trace info traces/kernelslist.g", "list kernels and accesses of a trace"},
-    {"sluice trace cut traces/kernelslist.g --kernels 3-4 --ctas 160 -o part", "keep 160 CTAs of two kernels"},
-    {"sluice trace convert traces/kernelslist.g -o program.stream", "convert a trace to a recording"},
+    {"sluice trace info examples/trace", "list kernels and accesses of a trace"},
+    {"sluice trace cut examples/trace/kernelslist.g --kernels 1 --ctas 1 -o part", "keep one CTA of one kernel"},
+    {"sluice trace convert examples/trace -o program.stream", "convert a trace to a recording"},
 };
 
 const struct command command_trace = {

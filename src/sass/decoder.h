@@ -8,7 +8,7 @@
 
 struct decoder;
 
-/* Bytes yet to be consumed, and room for those produced; both advance. */
+/* Bytes yet to be consumed, and space for those produced; both advance. */
 struct decoder_step {
     const uint8_t *in, *in_end;
     uint8_t *out, *out_end;

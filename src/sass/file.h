@@ -3,7 +3,7 @@
  *     #BEGIN_TB
  *     thread block = x,y,z
  *     warp = n
- *     insts = n, followed by so many instruction lines
+ *     insts = n, followed by n instruction lines
  *     #END_TB
  *
  * Reading is a sequence of events, checked against the grid: every thread block once, every warp of it once. */

@@ -81,7 +81,7 @@ void touch_sorted(struct access_note *note, uint32_t mask, const uint64_t addres
 static inline uint64_t local_offset(uint64_t address, unsigned lane) {
     return (address >> 2) * LOCAL_ROW_BYTES + lane * 4 + (address & 3);
 }
-/* The area of a warp, `stride` bytes, of a CTA with so many warps. */
+/* The area of a warp, `stride` bytes, of a CTA with `warps` warps. */
 static inline uint64_t touch_local_area(uint64_t cta, uint32_t warps, uint32_t warp, uint32_t stride) {
     return TOUCH_LOCAL + ((cta % TOUCH_LOCAL_CTAS) * warps + warp) * stride;
 }

@@ -16,7 +16,7 @@
     "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n-nregs = 16\n" \
     "-binary version = 70\n-cuda stream id = 0\n-shmem base_addr = 0x00007f2c00000000\n" \
     "-local mem base_addr = 0x00007f2a00000000\n-nvbit version = 1.5.5\n-accelsim tracer version = " version "\n"
-/* One warp with so many lines. */
+/* One warp with `count` lines. */
 #define WARP(count, lines) "#BEGIN_TB\n\nthread block = 0,0,0\n\nwarp = 0\ninsts = " count "\n" lines "\n#END_TB\n"
 
 static inline char *trace_file(const char *text) {
