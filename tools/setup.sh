@@ -59,12 +59,12 @@ need_elsewhere() {
     for program in cmake ninja gcc pkg-config; do
         command -v "$program" >/dev/null || fail "$program is missing (docs/dependencies.md lists all dependencies)"
     done
-    pkg-config --exists yaml-0.1 libzstd sqlite3 libxxhash ||
-        fail "libyaml, libzstd, SQLite or xxHash with their headers are missing (docs/dependencies.md lists all dependencies)"
+    pkg-config --exists yaml-0.1 libzstd zlib liblzma sqlite3 libxxhash ||
+        fail "libyaml, libzstd, zlib, liblzma, SQLite or xxHash with their headers are missing (docs/dependencies.md lists all dependencies)"
 }
 
 # Packages by use; docs/dependencies.md gives the reason for each.
-build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev libsqlite3-dev libxxhash-dev"
+build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-dev zlib1g-dev liblzma-dev libsqlite3-dev libxxhash-dev"
 report_packages="libjs-chart.js gnuplot-nox"
 test_packages="clang clang-format libclang-rt-14-dev python3 python3-jsonschema python3-pandas python3-pytest valgrind"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them

@@ -29,7 +29,8 @@ static const struct option options[] = {
      "comma-separated designs (`sluice list designs`, or YAML files); `default`: the GPU description without a design"},
     JOB_OPTIONS(compare_values, job),
     {"--trace", "FILE", OPTION_TEXT, offsetof(struct compare_values, job.trace),
-     "simulate a stream that `sluice record` wrote"},
+     "simulate a stream that `sluice record` wrote, or a SASS trace of Accel-Sim (its directory, kernelslist.g or one"
+     " .traceg file, also compressed; docs/traces.md)"},
     {"--gpu", "NAME|FILE", OPTION_TEXT, offsetof(struct compare_values, machine.gpu),
      "GPU description for all designs; default: " DEFAULT_GPU},
     {"--set", "KEY=VALUE", OPTION_LIST, offsetof(struct compare_values, machine.settings),

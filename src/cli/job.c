@@ -9,6 +9,7 @@
 #include "base/output.h"
 #include "cli/progress.h"
 #include "host/launch_file.h"
+#include "sass/source.h"
 #include "stream/recording.h"
 #include "stream/workload.h"
 #include "work.h"
@@ -90,12 +91,19 @@ bool violation_named(const char *value, struct error *err) {
            error_set(err, "--on-violation `%s`: expected warn or error", value);
 }
 
+struct stream_source *trace_source_open(const char *path, const char **name, struct error *err) {
+    *name = path;
+    if (sass_is_trace(path)) return sass_open(path, err);
+    struct stream_source *source = recording_open(path, err);
+    if (source) *name = recording_info(source)->workload;
+    return source;
+}
+
 static bool open_program(struct job *job, const struct job_options *options, const char *workload,
                          const struct config *config, FILE *print, struct error *err) {
     if (options->launch) return open_launch(job, options, print, err);
     if (options->trace) {
-        job->source = recording_open(options->trace, err);
-        if (job->source) job->name = recording_info(job->source)->workload;
+        job->source = trace_source_open(options->trace, &job->name, err);
         return job->source != NULL;
     }
     bool bundled = strncmp(workload, "synth:", 6) != 0 && work_near(workload);
@@ -172,7 +180,8 @@ bool jobs_generated(const struct jobs *jobs) {
 }
 
 void job_warn(const struct stream_source *source) {
-    struct error first = {0}, told = {0};
+    struct error first = {0}, told = {0}, unknown = {0};
+    if (sass_source_warning(source, &unknown)) complain(NULL, "warning: %s", unknown.text);
     uint64_t lines = source->ops->violations ? source->ops->violations(source, &first) : 0;
     if (!lines) return;
     error_set(&told, "warning: " VIOLATION_WARNING "%s (%llu line%s of 128 bytes in all)", first.text,

@@ -1,4 +1,4 @@
-/* The program of a run: a bundled workload, two concurrent ones, a launch file, or a recorded stream. Commands that run
+/* The program of a run: a bundled workload, two concurrent ones, a launch file, a recorded stream, or a SASS trace. Commands that run
  * a program embed `struct job_options` and JOB_OPTIONS. */
 #ifndef SLUICE_CLI_JOB_H
 #define SLUICE_CLI_JOB_H
@@ -43,6 +43,9 @@ bool job_named(const struct command *command, const struct job_options *options,
 /* `workload` may be NULL if the options name a program. Device output goes to `print`. */
 bool job_open(struct job *job, const struct job_options *options, const char *workload, const struct config *config,
               FILE *print, struct error *err);
+/* The source of --trace: a SASS trace by its name (sass/list.h), otherwise a recording. `name` is that of the program in
+ * results. */
+struct stream_source *trace_source_open(const char *path, const char **name, struct error *err);
 /* Writes the buffers that a launch file dumps, if its program has completed. */
 bool job_dump(const struct job *job, struct error *err);
 void job_close(struct job *job);
@@ -71,8 +74,8 @@ struct stream_source *job_record(const struct job *job, bool verify, const char 
 
 /* Whether a value of --on-violation, NULL if not given, is valid. */
 bool violation_named(const char *value, struct error *err);
-/* Warns on standard error if kernels wrote lines that they had loaded as read-only, with --on-violation warn: replicas of
- * such lines may be stale. */
+/* Warns on standard error about unknown opcodes of a trace, and if kernels wrote lines that they had loaded as read-only,
+ * with --on-violation warn: replicas of such lines may be stale. */
 void job_warn(const struct stream_source *source);
 
 /* What the program executes, as far as it is known. The launches of a bundled workload are not: its host program may

@@ -32,7 +32,8 @@ static const struct option options[] = {
     MACHINE_OPTIONS(run_values, machine),
     JOB_OPTIONS(run_values, job),
     {"--trace", "FILE", OPTION_TEXT, offsetof(struct run_values, job.trace),
-     "simulate a stream that `sluice record` wrote"},
+     "simulate a stream that `sluice record` wrote, or a SASS trace of Accel-Sim (its directory, kernelslist.g or one"
+     " .traceg file, also compressed; docs/traces.md)"},
     {"--no-dump", NULL, OPTION_FLAG, offsetof(struct run_values, job.no_dump),
      "do not write the buffers that the launch file dumps"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct run_values, json),

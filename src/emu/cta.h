@@ -9,17 +9,17 @@
 #include "emu/emu.h"
 #include "emu/strand.h"
 #include "emu/warp.h"
+#include "stream/touch.h"
 #include "stream/trace.h"
 
 enum {
     CTA_WARPS = 32,
     CTA_BARRIERS = 16,
-    FRAME_ALIGN_BYTES = 32,           /* the widest access of a lane */
-    STACK_LIMIT_BYTES = 64 * 1024,    /* per thread, for frames and registers of called functions */
-    LOCAL_ROW_BYTES = 4 * WARP_LANES, /* local memory: word k of all lanes is contiguous */
-    CLUSTER_CTAS = 16,                /* the most that a GPU allows */
-    CLUSTER_BARRIER = CTA_BARRIERS,   /* as the number of a barrier */
-    SM_COUNT = 80,                    /* %nsmid: seen by the program, independent of the simulated machine */
+    FRAME_ALIGN_BYTES = 32,         /* the widest access of a lane */
+    STACK_LIMIT_BYTES = 64 * 1024,  /* per thread, for frames and registers of called functions */
+    CLUSTER_CTAS = 16,              /* the most that a GPU allows */
+    CLUSTER_BARRIER = CTA_BARRIERS, /* as the number of a barrier */
+    SM_COUNT = 80,                  /* %nsmid: seen by the program, independent of the simulated machine */
     NO_PC = UINT32_MAX,
 };
 
@@ -90,13 +90,6 @@ struct frame {
     uint32_t window, window_end;    /* bytes of the warp's register memory */
     uint32_t spilled;               /* bytes of register windows of this call and its callers, without the kernel's */
     uint32_t local_base, local_top; /* bytes of each lane's local memory */
-};
-
-/* The part of a memory operation that the stream records. */
-struct access_note {
-    uint8_t space, flags, conflicts;
-    uint16_t count;
-    uint64_t touch[WARP_LANES];
 };
 
 enum warp_status {
@@ -244,22 +237,14 @@ void builtin_run(struct warp_state *w, const struct op *op, const struct frame *
 
 /* Memory in `space` as one lane sees it (access.c). NULL, without a fault, if it does not exist; local memory is not
  * contiguous and has its own functions. */
-enum access_kind { ACCESS_READ, ACCESS_WRITE, ACCESS_ATOMIC };
 enum ptx_space space_resolve(enum ptx_space space, uint64_t *address);
 enum ptx_space space_common(enum ptx_space space, uint64_t address[WARP_LANES]);
 uint8_t *space_at(struct warp_state *w, enum ptx_space space, uint64_t address, unsigned bytes, enum access_kind kind);
 uint8_t *space_at_all(struct warp_state *w, const struct op *op, enum ptx_space space,
                       const uint64_t address[WARP_LANES], unsigned bytes, enum access_kind kind,
                       uint64_t offset[WARP_LANES]);
-/* How the addresses of the active lanes relate: all equal, or each `bytes` after that of the lane below it. Inactive
- * lanes have the address of an active one (touch.c). */
-enum lanes_form { LANES_SCATTERED, LANES_UNIFORM, LANES_RUN };
-enum lanes_form lanes_form(uint32_t mask, const uint64_t address[WARP_LANES], unsigned bytes);
 bool space_copy(struct warp_state *w, unsigned lane, enum ptx_space space, uint64_t address, void *data, unsigned bytes,
                 enum access_kind kind);
-static inline uint64_t local_offset(uint64_t address, unsigned lane) {
-    return (address >> 2) * LOCAL_ROW_BYTES + lane * 4 + (address & 3);
-}
 void local_copy(struct warp_state *w, unsigned lane, uint32_t address, void *data, unsigned bytes, bool write);
 /* Addresses of an operation's lanes. Lanes not in `mask` get the address of the lowest one that is, and those above the
  * highest one its address, so that lanes without gaps ascend if the active ones do. */
@@ -366,9 +351,5 @@ static inline uint32_t lane_u32(const struct warp_state *w, uint32_t place, uint
 /* Register row `place` with lanes of `bytes`: writes the lowest bytes of the values, zero-extended. */
 void row_write(struct warp_state *w, uint32_t place, unsigned bytes, const uint64_t value[WARP_LANES], uint32_t mask);
 void row_read(const struct warp_state *w, uint32_t place, unsigned bytes, uint64_t value[WARP_LANES]);
-
-#define FOR_LANES(lane, mask) \
-    for (uint32_t lane##_rest = (mask), lane; lane##_rest && (lane = lowest_bit(lane##_rest), true); \
-         lane##_rest &= lane##_rest - 1)
 
 #endif

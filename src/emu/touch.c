@@ -1,318 +1,12 @@
 /* The stream record of a memory operation: touched sectors, passes over the banks of shared memory, lanes that access
- * one word.
+ * one word (stream/touch.h).
  *
- * Most operations access one address or a run of contiguous ones, whose record does not need the single lanes. Lanes
- * that are in ascending blocks, and reads within some blocks, need no sorting either. Others are divided into pieces,
- * which are sorted.
- *
- * Local memory has the hardware's layout in the stream: word k of the 32 lanes is contiguous, so a wide access of a
- * lane is several words in several rows. Every warp has its own area, which is reused LOCAL_CTAS CTAs later: more than
- * any machine holds at once, few enough for reuse in caches. Parameters are in constant memory, at a separate address.
- *
- * Simplifications: a generic access to several spaces is recorded as a global access of the lanes in global memory; of
- * a wide local access to many different addresses the first 32 blocks are recorded. */
+ * Simplification: a generic access to several spaces is recorded as a global access of the lanes in global memory. */
 #include "emu/cta.h"
 
 #include <string.h>
 
-enum { BANKS = 32, BANK_BYTES = 4, SECTOR_BYTES = 32, LOCAL_WORDS = SECTOR_BYTES / 4, LOCAL_CTAS = 4096 };
-#define TRACE_LOCAL     UINT64_C(0x010000000000)
-#define TRACE_PARAMETER UINT64_C(0x020000000000)
-
-enum lanes_form lanes_form(uint32_t mask, const uint64_t address[WARP_LANES], unsigned bytes) {
-    unsigned first = lowest_bit(mask), last = log2_floor(mask);
-    uint64_t origin = address[first], span = address[last] - origin, differ = 0;
-    if (span == 0) {
-        for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ origin;
-        return differ ? LANES_SCATTERED : LANES_UNIFORM;
-    }
-    if (span != (uint64_t)(last - first) * bytes) return LANES_SCATTERED;
-    if (mask == UINT32_MAX) {
-        for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ (origin + (uint64_t)i * bytes);
-    } else {
-        uint64_t from_first = mask >> first;
-        differ = from_first & (from_first + 1); /* a lane between them is inactive */
-        for (unsigned i = first; i <= last; i++) differ |= address[i] ^ (origin + (uint64_t)(i - first) * bytes);
-    }
-    return differ ? LANES_SCATTERED : LANES_RUN;
-}
-
-/* Contiguous bytes. */
-static void run_note(struct access_note *note, uint64_t begin, unsigned bytes) {
-    uint64_t end = begin + bytes;
-    if ((begin | end) % SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
-    if (LIKELY((begin ^ (end - 1)) < TOUCH_BLOCK_BYTES)) { /* one block */
-        uint64_t first = UINT64_C(1) << begin % TOUCH_BLOCK_BYTES / SECTOR_BYTES,
-                 last = UINT64_C(1) << (end - 1) % TOUCH_BLOCK_BYTES / SECTOR_BYTES;
-        note->touch[note->count++] = begin / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES | (2 * last - first);
-        return;
-    }
-    for (uint64_t block = begin / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES; block < end; block += TOUCH_BLOCK_BYTES) {
-        unsigned from = begin > block ? (unsigned)(begin - block) / SECTOR_BYTES : 0;
-        unsigned to = end - block < TOUCH_BLOCK_BYTES ? ((unsigned)(end - block) + SECTOR_BYTES - 1) / SECTOR_BYTES
-                                                      : TOUCH_BLOCK_BYTES / SECTOR_BYTES;
-        note->touch[note->count++] = block | (low_mask(to) & ~low_mask(from));
-    }
-}
-
-/* --- scattered lanes without sorting --- */
-
-enum { MAP_BLOCKS = 512, WORD_BLOCKS = 8 }; /* of a bit map of sectors: a byte is the sectors of a block */
-
-/* The block and the sector of each lane, four lanes at a time. */
-static void touches_of(const uint64_t address[WARP_LANES], uint64_t touch[WARP_LANES]) {
-    typedef uint64_t lanes __attribute__((vector_size(32)));
-    enum { PER_VECTOR = sizeof(lanes) / sizeof(uint64_t) };
-    const lanes one = {1, 1, 1, 1};
-    for (unsigned i = 0; i < WARP_LANES; i += PER_VECTOR) {
-        lanes at;
-        memcpy(&at, address + i, sizeof at);
-        at = (at & ~(uint64_t)(TOUCH_BLOCK_BYTES - 1)) | one << at % TOUCH_BLOCK_BYTES / SECTOR_BYTES;
-        memcpy(touch + i, &at, sizeof at);
-    }
-}
-
-/* The address of each active lane is above that of the active lane before it; below it, if all bits are flipped. */
-static bool lanes_ascend(uint32_t mask, const uint64_t *address, uint64_t flip) {
-    uint64_t previous = address[lowest_bit(mask)] ^ flip;
-    FOR_LANES (lane, mask & (mask - 1)) {
-        uint64_t next = address[lane] ^ flip;
-        if (next <= previous) return false;
-        previous = next;
-    }
-    return true;
-}
-static bool lanes_differ(uint32_t mask, const uint64_t *address) {
-    return lanes_ascend(mask, address, 0) || lanes_ascend(mask, address, UINT64_MAX);
-}
-
-/* Blocks from a map of the sectors of all lanes, `span` blocks from `origin` on. Returns the number of sectors. */
-static unsigned map_note(struct access_note *note, const uint64_t *address, uint64_t origin, uint64_t span) {
-    uint64_t map[MAP_BLOCKS / WORD_BLOCKS];
-    unsigned words = (unsigned)(span / WORD_BLOCKS) + 1, count = 0, sectors = 0;
-    for (unsigned i = 0; i < words; i++) map[i] = 0;
-    for (unsigned i = 0; i < WARP_LANES; i++) {
-        uint64_t sector = (address[i] - origin) / SECTOR_BYTES;
-        map[sector / 64] |= UINT64_C(1) << sector % 64;
-    }
-    for (unsigned i = 0; i < words; i++, origin += WORD_BLOCKS * TOUCH_BLOCK_BYTES) {
-        sectors += (unsigned)__builtin_popcountll(map[i]);
-        for (uint64_t rest = map[i]; rest;) {
-            unsigned shift = lowest_bit(rest) & ~7u;
-            note->touch[count++] = (origin + shift / 8 * TOUCH_BLOCK_BYTES) | (rest >> shift & 0xFF);
-            rest &= ~(UINT64_C(0xFF) << shift);
-        }
-    }
-    note->count = (uint16_t)count;
-    return sectors;
-}
-
-/* Records lanes in ascending blocks, reads in a limited number of blocks, and other accesses there that ascend. False
- * for all others. Inactive lanes have the address of an active one. */
-static bool unsorted_note(struct access_note *note, uint32_t mask, const uint64_t address[WARP_LANES], unsigned bytes,
-                          enum access_kind kind) {
-    unsigned lanes = (unsigned)__builtin_popcount(mask), first = lowest_bit(mask);
-    uint64_t from_first = mask >> first;
-    int64_t block[WARP_LANES + 1], lowest = INT64_MAX, highest = 0, ascents = 0, descents = 0;
-    for (unsigned i = 0; i < WARP_LANES; i++) {
-        block[i] = (int64_t)(address[i] / TOUCH_BLOCK_BYTES);
-        lowest = block[i] < lowest ? block[i] : lowest;
-        highest = block[i] > highest ? block[i] : highest;
-    }
-    block[WARP_LANES] = block[WARP_LANES - 1];
-    for (unsigned i = 0; i < WARP_LANES; i++) {
-        ascents += block[i] < block[i + 1];
-        descents += block[i] > block[i + 1];
-    }
-    if (!descents && ascents + 1 == lanes && !(from_first & (from_first + 1))) {
-        uint64_t touch[WARP_LANES];
-        touches_of(address, touch);
-        memcpy(note->touch, touch + first, lanes * sizeof *touch);
-        note->count = (uint16_t)lanes;
-        if (bytes < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
-        return true;
-    }
-    if (highest - lowest >= MAP_BLOCKS || (kind != ACCESS_READ && !lanes_ascend(mask, address, 0))) return false;
-    unsigned sectors = map_note(note, address, (uint64_t)lowest * TOUCH_BLOCK_BYTES, (uint64_t)(highest - lowest));
-    if (lanes * bytes < sectors * SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
-    return true;
-}
-
-/* --- scattered lanes --- */
-
-/* The pieces of an access: all of one size, a power of two up to a sector, and aligned. */
-struct pieces {
-    unsigned count, bytes;
-    uint64_t address[WARP_LANES * LOCAL_WORDS];
-};
-
-static void insertion_sort(struct pieces *p) {
-    for (unsigned i = 1; i < p->count; i++) {
-        uint64_t piece = p->address[i];
-        unsigned at = i;
-        for (; at && p->address[at - 1] > piece; at--) p->address[at] = p->address[at - 1];
-        p->address[at] = piece;
-    }
-}
-
-/* Moves 32 pieces to their ranks: the numbers of smaller keys, eight at a time. The lane in the lowest bits of a key
- * makes equal pieces different. False if the pieces are too far apart for keys of 32 bits. */
-static bool rank_sort(struct pieces *p) {
-    enum { LANE_BITS = 5, PER_VECTOR = 8, VECTORS = WARP_LANES / PER_VECTOR };
-    typedef int32_t keys __attribute__((vector_size(PER_VECTOR * sizeof(int32_t))));
-    uint64_t lowest = UINT64_MAX, highest = 0, sorted[WARP_LANES];
-    for (unsigned i = 0; i < WARP_LANES; i++) {
-        lowest = p->address[i] < lowest ? p->address[i] : lowest;
-        highest = p->address[i] > highest ? p->address[i] : highest;
-    }
-    unsigned unit_bits = log2_floor(p->bytes);
-    if ((highest - lowest) >> unit_bits > INT32_MAX >> LANE_BITS) return false;
-    int32_t key[WARP_LANES], rank[WARP_LANES];
-    for (unsigned i = 0; i < WARP_LANES; i++)
-        key[i] = (int32_t)((p->address[i] - lowest) >> unit_bits << LANE_BITS | i);
-    keys of[VECTORS], smaller[VECTORS] = {{0}};
-    memcpy(of, key, sizeof key);
-    for (unsigned i = 0; i < WARP_LANES; i++)
-        for (unsigned v = 0; v < VECTORS; v++) smaller[v] -= of[v] > key[i];
-    memcpy(rank, smaller, sizeof rank);
-    for (unsigned i = 0; i < WARP_LANES; i++) sorted[rank[i]] = p->address[i];
-    memcpy(p->address, sorted, sizeof sorted);
-    return true;
-}
-
-static void pieces_sort(struct pieces *p) {
-    enum { FEW_DESCENTS = 2 }; /* two or three sorted parts */
-    unsigned descents = 0;
-    for (unsigned i = 1; i < p->count; i++) descents += p->address[i - 1] > p->address[i];
-    if (!descents) return;
-    if (p->count != WARP_LANES || descents <= FEW_DESCENTS || !rank_sort(p)) insertion_sort(p);
-}
-
-/* Converts sorted pieces to touched blocks; a written sector is full if all its pieces are present. Also finds the
- * largest number of lanes on one piece. */
-static void pieces_note(const struct pieces *p, struct access_note *note) {
-    uint64_t sector = 0;
-    unsigned filled = SECTOR_BYTES, same = 0, most = 0;
-    for (unsigned i = 0; i < p->count; i++) {
-        uint64_t piece = p->address[i], block = piece / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES;
-        same = i && piece == p->address[i - 1] ? same + 1 : 1;
-        if (same > most) most = same;
-        if (same > 1) continue;
-        if (!i || piece / SECTOR_BYTES != sector) {
-            if (filled < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
-            if (!note->count || touch_address(note->touch[note->count - 1]) != block) {
-                if (note->count == WARP_LANES) break;
-                note->touch[note->count++] = block;
-            }
-            sector = piece / SECTOR_BYTES;
-            note->touch[note->count - 1] |= UINT64_C(1) << (sector % (TOUCH_BLOCK_BYTES / SECTOR_BYTES));
-            filled = 0;
-        }
-        filled += p->bytes;
-    }
-    if (filled < SECTOR_BYTES) note->flags |= INSTR_PARTIAL;
-    note->conflicts = (uint8_t)most;
-}
-
-/* The same of a read, of which only the blocks matter. */
-static void read_note(const struct pieces *p, struct access_note *note) {
-    uint64_t block = UINT64_MAX;
-    unsigned count = 0;
-    for (unsigned i = 0; i < p->count; i++) {
-        uint64_t at = p->address[i] / TOUCH_BLOCK_BYTES * TOUCH_BLOCK_BYTES;
-        if (at != block) {
-            if (count == WARP_LANES) break;
-            note->touch[count++] = block = at;
-        }
-        note->touch[count - 1] |= UINT64_C(1) << (p->address[i] % TOUCH_BLOCK_BYTES / SECTOR_BYTES);
-    }
-    note->count = (uint16_t)count;
-}
-
-static void pieces_local(const struct warp_state *w, struct pieces *p, uint32_t mask, const uint64_t *address,
-                         unsigned bytes) {
-    uint32_t stride = w->run->local_stride;
-    uint64_t area = TRACE_LOCAL + ((w->warp.cta->index % LOCAL_CTAS) * w->run->warps + w->index) * stride;
-    p->bytes = bytes < 4 ? bytes : 4;
-    for (unsigned word = 0; word < bytes; word += 4)
-        FOR_LANES (lane, mask) p->address[p->count++] = area + local_offset(address[lane] + word, lane) % stride;
-}
-
-/* --- banks of shared memory --- */
-
-/* Bank passes for one group of lanes. A word is read once for all lanes that access it; an atomic updates it once per
- * lane. */
-static unsigned bank_passes(uint32_t mask, const uint64_t *address, unsigned bytes, bool atomic) {
-    uint64_t words[BANKS][WARP_LANES], previous = UINT64_MAX;
-    uint8_t count[BANKS];
-    uint32_t used = 0;
-    unsigned most = 0;
-    if (!mask) return 0;
-    if (bytes >= BANK_BYTES && (atomic || lanes_differ(mask, address))) { /* each word counts */
-        memset(count, 0, sizeof count);
-        FOR_LANES (lane, mask)
-            for (unsigned at = 0; at < bytes; at += BANK_BYTES) {
-                unsigned here = ++count[(address[lane] + at) / BANK_BYTES % BANKS];
-                most = here > most ? here : most;
-            }
-        return most;
-    }
-    FOR_LANES (lane, mask) {
-        if (address[lane] == previous && !atomic) continue;
-        previous = address[lane];
-        for (unsigned at = 0; at < bytes; at += BANK_BYTES) {
-            uint64_t word = (address[lane] + at) / BANK_BYTES;
-            unsigned bank = word % BANKS, i = 0;
-            if (!(used >> bank & 1)) {
-                used |= UINT32_C(1) << bank;
-                count[bank] = 0;
-            }
-            while (i < count[bank] && (atomic || words[bank][i] != word)) i++;
-            if (i == count[bank] && count[bank] < WARP_LANES) words[bank][count[bank]++] = word;
-            if (count[bank] > most) most = count[bank];
-        }
-    }
-    return most;
-}
-
-/* No two lanes access the same bank. Inactive lanes have the address of an active one, whose bank is counted once. */
-static bool banks_distinct(uint32_t mask, const uint64_t *address) {
-    uint32_t banks = 0;
-    for (unsigned i = 0; i < WARP_LANES; i++) banks |= UINT32_C(1) << (address[i] / BANK_BYTES % BANKS);
-    return __builtin_popcount(banks) == __builtin_popcount(mask);
-}
-
-/* Wide accesses are split into halves (8 bytes) and quarters (16 bytes) of the warp. */
-static unsigned lane_groups(unsigned bytes) { return bytes <= 4 ? 1 : bytes / 4; }
-static uint32_t lane_group(uint32_t mask, unsigned groups, unsigned group) {
-    unsigned lanes = WARP_LANES / groups;
-    return mask & (uint32_t)(low_mask(lanes) << (group * lanes));
-}
-
-/* All lanes are in one row of words over the banks. */
-static bool in_one_row(const uint64_t *address) {
-    uint64_t differ = 0;
-    for (unsigned i = 0; i < WARP_LANES; i++) differ |= address[i] ^ address[0];
-    return differ < BANKS * BANK_BYTES;
-}
-
-static unsigned shared_passes(uint32_t mask, const uint64_t *address, unsigned bytes, bool atomic) {
-    unsigned groups = lane_groups(bytes), passes = 0;
-    if (bytes <= BANK_BYTES && !atomic && in_one_row(address)) return 1;
-    if (bytes == BANK_BYTES && banks_distinct(mask, address)) return 1;
-    for (unsigned g = 0; g < groups; g++) passes += bank_passes(lane_group(mask, groups, g), address, bytes, atomic);
-    return passes;
-}
-
-/* The same for a uniform access or a run: the lanes of a group have at most one word in each bank, unless atomics
- * update one word in turn. */
-static unsigned shared_run_passes(uint32_t mask, unsigned bytes, bool serial) {
-    unsigned groups = lane_groups(bytes), passes = 0;
-    if (serial) return (unsigned)__builtin_popcount(mask);
-    if (groups == 1) return 1;
-    for (unsigned g = 0; g < groups; g++) passes += lane_group(mask, groups, g) != 0;
-    return passes;
-}
+enum { BANKS = 32, BANK_BYTES = TOUCH_BANK_BYTES, SECTOR_BYTES = TOUCH_SECTOR_BYTES };
 
 /* The lanes of a mixed access in global memory. */
 static uint32_t global_lanes(uint32_t mask, const uint64_t *address) {
@@ -381,7 +75,7 @@ static const uint8_t space_in_stream[PTX_SPACE_COUNT] = {[PTX_SPACE_LOCAL] = SPA
                                                          [PTX_SPACE_PARAM] = SPACE_CONST,
                                                          [PTX_SPACE_SHARED] = SPACE_SHARED};
 
-static uint64_t base_in_stream(enum ptx_space space) { return space == PTX_SPACE_PARAM ? TRACE_PARAMETER : 0; }
+static uint64_t base_in_stream(enum ptx_space space) { return space == PTX_SPACE_PARAM ? TOUCH_PARAMETER : 0; }
 
 bool touch_note_run(struct warp_state *w, uint32_t mask, enum ptx_space space, uint64_t first, unsigned bytes,
                     enum access_kind kind, enum lanes_form form) {
@@ -396,9 +90,9 @@ bool touch_note_run(struct warp_state *w, uint32_t mask, enum ptx_space space, u
     note->count = 0;
     note->conflicts = (uint8_t)(serial ? lanes : 1);
     if (space == PTX_SPACE_SHARED)
-        note->conflicts = (uint8_t)shared_run_passes(mask, bytes, serial);
+        note->conflicts = (uint8_t)touch_shared_run_passes(mask, bytes, serial);
     else
-        run_note(note, base_in_stream(space) + first, form == LANES_RUN ? lanes * bytes : bytes);
+        touch_run(note, base_in_stream(space) + first, form == LANES_RUN ? lanes * bytes : bytes);
     if (kind != ACCESS_WRITE) note->flags = 0;
     if (space == PTX_SPACE_SHARED && cluster_is_remote(w, first)) note->flags = INSTR_CLUSTER;
     return true;
@@ -406,19 +100,14 @@ bool touch_note_run(struct warp_state *w, uint32_t mask, enum ptx_space space, u
 
 static void sorted_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const uint64_t *address,
                         unsigned bytes, enum access_kind kind) {
-    struct pieces pieces;
-    pieces.count = 0;
-    pieces.bytes = bytes;
+    if (space == PTX_SPACE_LOCAL) {
+        uint32_t stride = w->run->local_stride;
+        uint64_t area = touch_local_area(w->warp.cta->index, w->run->warps, w->index, stride);
+        touch_local(&w->note, mask, address, bytes, kind, area, stride);
+        return;
+    }
     if (space == PTX_SPACE_GENERIC) mask = global_lanes(mask, address);
-    if (space == PTX_SPACE_LOCAL)
-        pieces_local(w, &pieces, mask, address, bytes);
-    else
-        FOR_LANES (lane, mask) pieces.address[pieces.count++] = address[lane];
-    pieces_sort(&pieces);
-    if (kind == ACCESS_READ)
-        read_note(&pieces, &w->note);
-    else
-        pieces_note(&pieces, &w->note);
+    touch_sorted(&w->note, mask, address, bytes, kind);
 }
 
 void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const uint64_t address[WARP_LANES],
@@ -429,7 +118,7 @@ void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const
     note->conflicts = 1;
     note->space = space_in_stream[space];
     if (space == PTX_SPACE_SHARED) {
-        note->conflicts = (uint8_t)shared_passes(mask, address, bytes, kind == ACCESS_ATOMIC);
+        note->conflicts = (uint8_t)touch_shared_passes(mask, address, bytes, kind == ACCESS_ATOMIC);
         if (UNLIKELY(w->run->cluster_ctas > 1))
             FOR_LANES (lane, mask)
                 if (cluster_is_remote(w, address[lane])) note->flags = INSTR_CLUSTER;
@@ -438,10 +127,10 @@ void touch_note(struct warp_state *w, uint32_t mask, enum ptx_space space, const
     bool one_space = space != PTX_SPACE_GENERIC && space != PTX_SPACE_LOCAL;
     uint64_t in_stream[WARP_LANES];
     if (space == PTX_SPACE_PARAM) {
-        for (unsigned i = 0; i < WARP_LANES; i++) in_stream[i] = address[i] + TRACE_PARAMETER;
+        for (unsigned i = 0; i < WARP_LANES; i++) in_stream[i] = address[i] + TOUCH_PARAMETER;
         address = in_stream;
     }
-    if (!one_space || !unsorted_note(note, mask, address, bytes, kind))
+    if (!one_space || !touch_unsorted(note, mask, address, bytes, kind))
         sorted_note(w, mask, space, address, bytes, kind);
     if (kind != ACCESS_WRITE) note->flags = 0;
     if (kind != ACCESS_ATOMIC) note->conflicts = 1;

@@ -146,7 +146,7 @@ enum op_modifier {
 };
 
 enum { PLACE_REGISTER, PLACE_CONSTANT, PLACE_SPECIAL, PLACE_BLOCKS };
-enum { PLACE_SHIFT = 30, PLACE_NONE = UINT32_MAX, WARP_LANES = 32 };
+enum { PLACE_SHIFT = 30, PLACE_NONE = UINT32_MAX };
 static inline uint32_t place_make(unsigned block, uint32_t offset) { return (uint32_t)block << PLACE_SHIFT | offset; }
 
 /* The place of a FIXED special register, `component` 0 to 2 of a vector; PLACE_NONE for a CHANGING one. */

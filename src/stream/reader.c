@@ -20,13 +20,18 @@ static bool read_warp(const struct reader *reader, struct stream_source *source,
     return true;
 }
 
+/* A failed source ends all further streams at once; they need not be read. */
+static bool has_failed(const struct stream_source *source) {
+    return source->ops->failure && source->ops->failure(source);
+}
+
 bool reader_run(const struct reader *reader, struct stream_source *source, struct error *err) {
     struct warp_stream *warp = mem_alloc(1, sizeof *warp);
     struct kernel kernel;
     bool good = true;
     while (good && source->ops->next_kernel(source, &kernel)) {
         reader->begin(reader->user, &kernel);
-        for (warp->cta = 0; good && warp->cta < kernel_ctas(&kernel); warp->cta++)
+        for (warp->cta = 0; good && warp->cta < kernel_ctas(&kernel) && !has_failed(source); warp->cta++)
             for (warp->warp = 0; good && warp->warp < kernel_warps(&kernel); warp->warp++)
                 good = read_warp(reader, source, warp);
     }

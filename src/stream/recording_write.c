@@ -165,7 +165,8 @@ static bool record_kernel(struct recorder *r, struct stream_source *source, stru
     uint64_t warps = kernel_ctas(&totals->kernel) * kernel_warps(&totals->kernel);
     bool good = true;
     r->chunks.count = 0;
-    for (uint64_t w = 0; w < warps && good; w++) {
+    for (uint64_t w = 0; w < warps && good; w++) { /* a failed source ends all further streams at once */
+        if (source->ops->failure && source->ops->failure(source)) break;
         warp->cta = w / kernel_warps(&totals->kernel);
         warp->warp = (uint32_t)(w % kernel_warps(&totals->kernel));
         good = record_warp(r, source, warp, totals);

@@ -109,6 +109,7 @@ enum instr_flags {
  *               number instr_updates(), counted from 1, modulo 2^24. */
 
 enum {
+    WARP_LANES = 32,
     STREAM_REGISTERS = 256, /* registers of the scoreboard; front ends number theirs from 1 */
     INSTR_DSTS = 4,
     INSTR_SRCS = 6,

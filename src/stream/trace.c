@@ -387,8 +387,9 @@ void trace_refill(struct trace *trace, struct warp_stream *warp) {
     } else { /* the warp has no exit */
         place.ended = true;
         trace->cut |= !trace->gave_up;
+        uint32_t id = place.context.id < trace->record_count ? place.context.id : 0; /* none if it has no records */
         warp->instr[warp->count++] =
-            (struct instr){.id = place.context.id, .active = place.context.active, .op = OP_exit, .conflicts = 1};
+            (struct instr){.id = id, .active = place.context.active, .op = OP_exit, .conflicts = 1};
     }
     memcpy(warp->state, &place, sizeof place);
 }

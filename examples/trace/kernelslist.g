@@ -1,0 +1,3 @@
+MemcpyHtoD,0x00007f0000000000,480
+MemcpyHtoD,0x00007f0000001000,480
+kernel-1.traceg
