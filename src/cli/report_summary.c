@@ -54,7 +54,7 @@ static double gigabytes_per_second(const struct summary *summary, double bytes) 
 
 /* Head */
 
-/* "32" or "0 to 96" KB: how much of their array kernels left to the L1. */
+/* "32 KB", or "0 to 96 KB" if kernels differ. */
 static void write_carve_outs(const struct summary *summary) {
     const struct run_result *result = summary->report->result;
     const struct l1_config *l1 = config_get(summary->report->config, &l1_section);

@@ -325,7 +325,7 @@ static inline bool access_next(struct sm *sm, struct lsu_entry *entry, uint64_t 
 static NEVER_INLINE bool access_wide(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
     for (unsigned tags = 1; tags < sm->shared->l1_tags && entry->done < entry->count && !entry->small_cache; tags++)
         if (!access_next(sm, entry, now)) return false;
-    if (entry->done == entry->count && sm->shared->l1_port_bytes && entry->load != LOAD_NONE) {
+    if (entry->count && entry->done == entry->count && sm->shared->l1_port_bytes && entry->load != LOAD_NONE) {
         struct load *load = &sm->load[entry->load];
         load->ready_at = max_u64(load->ready_at, sm->lsu_data_at + sm->shared->l1_latency_cycles);
     }
