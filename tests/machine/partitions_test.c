@@ -1,6 +1,6 @@
 /* An LLC of two partitions: latency of near and far lines, copies, and requests that cross in both directions at once. */
 #include "llc/bridge.h"
-#include "machine/runs.h"
+#include "machine/random_machine.h"
 
 #define TWO    "llc.partitions=2"
 #define COPIES TWO, "llc.organisation=partitioned"
@@ -103,4 +103,44 @@ TEST("a machine that cannot be halved is rejected") {
         CHECK_TEXT(err.text, cases[i].text);
         config_destroy(config);
     }
+}
+
+/* --- random machines --- */
+
+static void set_partitions(struct settings *settings, uint64_t seed) {
+    uint64_t random = seed * 7919;
+    set(settings, "llc.partitions", "2");
+    set_one_of(settings, &random, "dram.mcs", SETTINGS("2", "4"));
+    set_number(settings, "bridge.cycles", 1 + below(&random, 20));
+    set_number(settings, "bridge.bytes", 1 + below(&random, 64));
+    if (below(&random, 3)) {
+        set(settings, "llc.organisation", "partitioned");
+        set_number(settings, "llc.ways", 2 + below(&random, 4));
+        set_number(settings, "bridge.copy_ways", below(&random, 2));
+    }
+}
+
+static void compare_seeds(uint64_t first, unsigned wanted, unsigned programs) {
+    unsigned ran = 0;
+    for (uint64_t seed = first; seed < first + 100 * wanted && ran < wanted; seed++) {
+        struct random_run *made = random_run_make(seed, programs);
+        set_partitions(&made->settings, seed);
+        if (machine_is_made(&made->settings)) {
+            CHECK(compare_ways_of(seed, &made->settings, open_programs, &made->programs, 0));
+            ran++;
+        }
+        free(made);
+    }
+    CHECK_EQ(ran, wanted);
+}
+
+TEST("random programs on random machines with two partitions complete, in every tick order, polled or not") {
+    compare_seeds(800000, 16, 1);
+}
+TEST("two concurrent random programs with two partitions complete, in every tick order, polled or not") {
+    compare_seeds(810000, 8, 2);
+}
+TEST_LONG("random programs on random machines with two partitions complete: long test") {
+    compare_seeds(820000, 150, 1);
+    compare_seeds(830000, 50, 2);
 }

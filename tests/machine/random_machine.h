@@ -10,7 +10,7 @@
 #include "base/random.h"
 #include "sm/script.h"
 
-enum { SCRIPTS = 6, STEPS = 40, MACHINE_SETTINGS = 128 };
+enum { SCRIPTS = 6, STEPS = 40, MACHINE_SETTINGS = 192 };
 
 static inline uint64_t below(uint64_t *random, uint64_t bound) { return random_below(random, bound); }
 
