@@ -21,13 +21,13 @@ static const struct option options[] = {
     {"-o", "FILE", OPTION_TEXT, offsetof(struct plot_values, output),
      "output file: .html (page with all values), .svg or .png (rsvg-convert draws it); default: " DEFAULT_OUTPUT},
     {"--kind", "KIND", OPTION_LIST, offsetof(struct plot_values, kinds),
-     "draw this kind of chart: stalls, series, units or roofline; repeatable; default: all that the runs have values for"},
+     "draw this kind of chart: stalls, series, units, roofline or latency; repeatable; default: all that the runs have values for"},
     {"--counter", "NAME|FORMULA", OPTION_LIST, offsetof(struct plot_values, counters),
      "counter, or formula over counters as in experiments (docs/experiments.md), that series and units show instead of"
      " their defaults; repeatable; a plain counter is shown per cycle in series"},
 };
 
-static const struct plot_kind *const kinds[] = {&plot_stalls, &plot_series, &plot_units, &plot_roofline};
+static const struct plot_kind *const kinds[] = {&plot_stalls, &plot_series, &plot_units, &plot_roofline, &plot_latency};
 
 /* --- for all kinds --- */
 
@@ -118,7 +118,7 @@ static bool kinds_are_good(const struct command *command, const struct plot_valu
         for (unsigned k = 0; k < COUNT_OF(kinds); k++) names[k] = kinds[k]->name;
         hint(values->kinds.text[i], names, COUNT_OF(names), near, sizeof near);
         complain(command, "--kind `%s`:%s", values->kinds.text[i],
-                 near[0] ? near : " expected stalls, series, units or roofline");
+                 near[0] ? near : " expected stalls, series, units, roofline or latency");
         return false;
     }
     return true;
@@ -243,7 +243,8 @@ static const char *const details[] = {
     "Draws results of `sluice run ... --json FILE`. `stalls`: the SM cycle breakdown, a bar per run. `series`: IPC, issue,"
     " hit rates and DRAM traffic over time (needs --sample of `sluice run`), a line per run. `units`: heat maps of SMs,"
     " slices and channels, also over time for the counters of --sample-units. `roofline`: warp instructions per cycle"
-    " against warp instructions per byte of DRAM and LLC traffic, with the ceilings of the machine.",
+    " against warp instructions per byte of DRAM and LLC traffic, with the ceilings of the machine. `latency`: mean latencies of loads,"
+    " networks, LLC and DRAM.",
     "An HTML page needs no other file, follows the light or dark scheme of the reader's system, and has the values of every"
     " chart as a table. Charts show a value when the mouse is over it.",
     NULL,
@@ -259,7 +260,7 @@ static const struct example examples[] = {
 const struct command command_plot = {
     .name = "plot",
     .synopsis = "plot RUN.json... [OPTIONS]",
-    .summary = "draws charts of runs: stalls, time series, units, roofline",
+    .summary = "draws charts of runs: stalls, time series, units, roofline, latencies",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

@@ -34,7 +34,7 @@ struct plot_kind {
     void (*draw)(const struct plot_input *input);
 };
 
-extern const struct plot_kind plot_stalls, plot_series, plot_units, plot_roofline;
+extern const struct plot_kind plot_stalls, plot_series, plot_units, plot_roofline, plot_latency;
 
 /* Widths of all charts, and of the space for the labels of the y axis. */
 enum { PLOT_WIDTH = 800, PLOT_LEFT = 70 };

@@ -29,7 +29,7 @@ testcase "draws every kind that the run has values for, as SVG and as a page"
 sluice plot "$work/shared.json" -o "$work/all.svg"
 status_is 0
 well_formed "$work/all.svg"
-for title in 'SM cycle breakdown' IPC 'L1 read hits' 'LLC read hits' 'DRAM traffic' Units 'llc.read_misses by unit over time' Roofline; do
+for title in 'SM cycle breakdown' IPC 'L1 read hits' 'LLC read hits' 'DRAM traffic' Units 'llc.read_misses by unit over time' Roofline 'Latency by level'; do
     holds "no chart '$title'" grep -qF ">$title<" "$work/all.svg"
 done
 sluice plot "$work/shared.json" -o "$work/all.html"
@@ -87,6 +87,22 @@ ipc = run["warp_instructions"] / run["cycles"]
 if abs(float(row[2]) / intensity - 1) > 1e-3 or abs(float(row[3]) / ipc - 1) > 1e-3: print(row, intensity, ipc)
 if abs(float(row[5]) - 100 * ipc / min(160, intensity * 642.93)) > 0.1: print(row)
 ' "$work/roofline.html" "$work/shared.json"
+
+testcase "latencies are means in core cycles"
+sluice plot "$work/shared.json" --kind latency -o "$work/latency.html"
+status_is 0
+agree '
+stats, config = run["stats"], run["config"]
+expected = {
+    "load, issue to data": stats["sm.load_cycles"] / stats["sm.loads"],
+    "request network": stats["noc.request.packet_cycles"] / stats["noc.request.packets_ejected"],
+    "LLC lookup": 120,
+    "DRAM read": stats["dram.read_cycles"] / stats["dram.reads"] * config["gpu.core_mhz"] / config["dram.clock_mhz"],
+    "reply network": stats["noc.reply.packet_cycles"] / stats["noc.reply.packets_ejected"],
+}
+found = {row[0]: float(row[1]) for row in rows[1:]}
+if found.keys() != expected.keys() or any(abs(found[name] - expected[name]) > 0.006 for name in found): print(found, expected)
+' "$work/latency.html" "$work/shared.json"
 
 testcase "several runs are in one chart, by the names in which they differ"
 sluice plot "$work/shared.json" "$work/private.json" --kind stalls --kind roofline -o "$work/two.html"
