@@ -194,9 +194,18 @@ static bool draw_all(struct plot_input *input, const struct plot_values *values,
     return input->charts->count > 0 || error_set(err, "%s: there is nothing to draw", runs[0].file);
 }
 
+/* What the runs have in common, and for several runs their labels. */
 static char *title_of(const struct plot_run *runs, unsigned count) {
-    if (count > 1) return text_format("%u runs", count);
-    return text_format("%s on %s", result_text(runs[0].json, "workload"), result_text(runs[0].json, "gpu"));
+    bool one_workload = true;
+    for (unsigned i = 1; i < count; i++)
+        one_workload &= strcmp(result_text(runs[i].json, "workload"), result_text(runs[0].json, "workload")) == 0;
+    char *title = mem_text(one_workload ? result_text(runs[0].json, "workload") : "Runs");
+    for (unsigned i = 0; count > 1 && i < count; i++) {
+        char *longer = text_format("%s%s%s", title, i ? ", " : ": ", runs[i].label);
+        free(title);
+        title = longer;
+    }
+    return title;
 }
 
 static enum status make(const struct plot_values *values, const struct arguments *arguments, struct arena *arena) {

@@ -36,10 +36,11 @@ static const char *lacks(const struct plot_run *run) {
 static void draw_bar(struct chart *chart, const struct plot_run *run, const struct stage *stage, double value,
                      const struct axis *axis, double y, const char *class_name) {
     char text[96];
-    int used = snprintf(text, sizeof text, "%.1f", value);
     if (stage == stages)
-        snprintf(text + used, sizeof text - (size_t)used, " (%.0f to %.0f)",
-                 result_value(run->json, "sm.load_cycles_min"), result_value(run->json, "sm.load_cycles_max"));
+        snprintf(text, sizeof text, "%.1f (%.0f to %.0f)", value, result_value(run->json, "sm.load_cycles_min"),
+                 result_value(run->json, "sm.load_cycles_max"));
+    else
+        snprintf(text, sizeof text, "%.1f", value);
     svg_rect(chart->svg, axis->from, y, axis_at(axis, value) - axis->from, BAR, class_name, 1, "%s, %s: %.2f cycles",
              run->label, stage->name, value);
     svg_text(chart->svg, axis_at(axis, value) + 6, y + 11, "muted", "start", text);

@@ -153,7 +153,7 @@ static double last_cycle(const struct json_value *samples) {
     double cycle = 1;
     const struct json_value *rows = json_member(samples, "rows");
     for (const struct json_value *row = rows ? rows->first : NULL; row; row = row->next)
-        if (row->first) cycle = row->first->number;
+        if (row->first && row->first->number > cycle) cycle = row->first->number;
     return cycle;
 }
 

@@ -158,11 +158,12 @@ double axis_at(const struct axis *axis, double value) {
     return axis->from + (axis->to - axis->from) * (place - axis->low) / (axis->high - axis->low);
 }
 
-/* The ticks of an axis: each value in turn from i = 0 on; false behind the last. */
+/* The ticks of an axis: each value in turn from i = 0 on; false behind the last. Decades of doubles are below 700. */
 static bool tick(const struct axis *axis, unsigned i, double *value) {
+    enum { MOST = 700 };
     double place = axis->low + i * (axis->log ? 1 : axis_step(axis));
     *value = axis->log ? pow(10, place) : place;
-    return place <= axis->high * (1 + 1e-9) + 1e-12;
+    return i < MOST && place <= axis->high + 1e-9 * fabs(axis->high);
 }
 
 void axis_draw_x(FILE *out, const struct axis *axis, double top, double bottom, const char *label) {

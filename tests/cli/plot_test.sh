@@ -149,6 +149,21 @@ status_is 2
 no_file "$work/none.svg"
 no_file "$work/none.gif"
 
+testcase "impossible values are drawn, too"
+python3 - "$work/shared.json" >"$work/extreme.json" <<'END'
+import json, sys
+run = json.load(open(sys.argv[1]))
+for row in run["samples"]["rows"]:
+    row[0] = 0
+for name in "dram.read_cycles", "sm.load_cycles_max", "sm.issuing", "dram.read_bytes":
+    run["stats"][name] = 1e308
+run["units"]["sm.issuing"][3] = -1e300
+json.dump(run, sys.stdout)
+END
+sluice plot "$work/extreme.json" -o "$work/extreme.svg"
+status_is 0
+well_formed "$work/extreme.svg"
+
 testcase "a PNG picture is drawn by rsvg-convert, and its absence is reported"
 mkdir "$work/bin"
 PATH=$work/bin "$SLUICE" plot "$work/shared.json" -o "$work/none.png" 2>"$work/err" >"$work/out"

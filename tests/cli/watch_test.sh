@@ -101,4 +101,19 @@ print(max(len(line) for line in lines if "%" in line and "COMMAND" not in line))
 done
 holds "no curve" grep -qE '%  [▁▂▃▄▅▆▇█]+' "$work/terminal"
 
+testcase "lab run: Ctrl-C leaves a clean terminal"
+rm -rf "$work"/page.sqlite* "$work/pid"
+script -qefc "echo \$\$ >$work/pid; exec $SLUICE lab run $work/x.yaml --watch --store $work/page.sqlite -j 2" "$work/terminal" >/dev/null 2>&1 </dev/null &
+page=$!
+for _ in $(seq 100); do
+    grep -q issuing "$work/terminal" 2>/dev/null && break
+    sleep 0.1
+done
+kill -INT "$(cat "$work/pid")"
+wait $page
+screen
+holds "the page was not drawn" grep -q issuing "$work/terminal"
+holds "$(cat "$work/screen")" test "$(grep -cE 'running|finished last' "$work/screen")" -eq 0
+holds "no message" grep -q 'interrupted with [1-4] runs\{0,1\} left' "$work/screen"
+
 tests_end
