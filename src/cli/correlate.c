@@ -13,6 +13,7 @@
 #include "base/output.h"
 #include "cli/lab.h"
 #include "cli/progress.h"
+#include "lab/intake.h"
 #include "lab/program_file.h"
 #include "lab/runner.h"
 
@@ -69,7 +70,6 @@ static struct batch *batch_of(const struct reference *reference, struct error *e
                                   .workload = mem_text(file.workload),
                                   .title = text_format("%s on %s", row->kernel, row->machine),
                                   .after = -1,
-                                  .whole = true,
                                   .expected_seconds = 1,
                                   .guessed = true};
         program_file_release(&file);
@@ -118,7 +118,7 @@ static bool step(void *user, const struct runner_progress *progress) {
     return !signals_caught();
 }
 
-/* Results go through a directory of their own, which is removed. False after a message, if runs failed or were interrupted. */
+/* Results go through a directory of their own, which is removed. */
 static bool run_all(struct correlation *all, uint64_t processes, struct error *err) {
     struct batch *batch = all->batch;
     const char *parent = getenv("TMPDIR");
@@ -126,6 +126,12 @@ static bool run_all(struct correlation *all, uint64_t processes, struct error *e
     struct draft draft;
     draft_list(&draft, folder);
     bool good = mkdtemp(folder) || error_set(err, "%s: %s; set TMPDIR to another directory", folder, strerror(errno));
+    struct draft *results = mem_alloc(batch->count, sizeof *results);
+    char **paths = mem_alloc(batch->count, sizeof *paths);
+    for (unsigned i = 0; i < batch->count; i++) {
+        paths[i] = text_format("%s/%s.json", folder, batch->runs[i].identity);
+        draft_list(&results[i], paths[i]);
+    }
     if (good) {
         struct runner_options runner = {.program = "/proc/self/exe",
                                         .results = folder,
@@ -139,8 +145,16 @@ static bool run_all(struct correlation *all, uint64_t processes, struct error *e
         all->shown = isatty(STDERR_FILENO);
         good = runner_run(batch, &runner, err);
         undraw(all);
-        rmdir(folder);
     }
+    for (unsigned i = 0; i < batch->count; i++) {
+        unlink(paths[i]); /* of an interrupted command */
+        draft_unlist(&results[i]);
+        free(paths[i]);
+    }
+    free(paths);
+    free(results);
+    intake_sweep(folder); /* drafts of killed runs */
+    rmdir(folder);
     draft_unlist(&draft);
     free(folder);
     for (unsigned i = 0; good && i < batch->count; i++)
@@ -191,9 +205,12 @@ static enum status make(const struct correlate_values *values, const char *folde
     enum status status = STATUS_FAILED;
     if (run_all(all, values->processes, &err)) {
         correlate_evaluate(reference);
-        status = write_results(values, reference);
-        for (unsigned i = 0; i < all->batch->count; i++)
-            if (all->batch->runs[i].state == BATCH_FAILED) status = STATUS_FAILED;
+        bool complete = true;
+        for (unsigned i = 0; i < reference->row_count; i++) complete &= reference->row[i].result != NULL;
+        if (complete)
+            status = write_results(values, reference);
+        else /* files are complete or absent */
+            correlate_write_table(reference, stdout);
     } else {
         complain_error(&err);
     }
@@ -224,9 +241,10 @@ static const char *const details[] = {
 };
 
 static const struct example examples[] = {
-    {"sluice correlate data/reference/gpgpusim --machine corr15 -o correlate.html",
-     "compare with GPGPU-Sim 4 on one machine, with scatter plots"},
-    {"sluice correlate data/reference/gpgpusim --check", "check that all errors are within their bounds"},
+    {"sluice correlate data/reference/gpgpusim --kernel vecadd --kernel reduce --kernel fma -o correlate.html",
+     "compare three kernels with GPGPU-Sim 4, with scatter plots"},
+    {"sluice correlate data/reference/gpgpusim --machine corr15f --check",
+     "check that all errors of a machine are within their bounds"},
 };
 
 const struct command command_correlate = {

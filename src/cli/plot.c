@@ -260,9 +260,9 @@ static const char *const details[] = {
 };
 
 static const struct example examples[] = {
-    {"sluice plot mm.json -o mm.html", "draw all charts of a run"},
+    {"sluice plot shared.json -o shared.html", "draw all charts of a run"},
     {"sluice plot shared.json private.json --kind stalls --kind roofline -o llc.svg", "compare two runs"},
-    {"sluice plot mm.json --kind series --counter l1.evictions --counter '100 * dram.row_hits / dram.reads'",
+    {"sluice plot shared.json --kind series --counter l1.evictions --counter '100 * dram.row_hits / dram.reads'",
      "show other counters over time"},
 };
 
