@@ -9,10 +9,10 @@
 #include <string.h>
 
 #include "base/json.h"
-#include "base/json_read.h"
 #include "base/output.h"
 #include "cli/command.h"
 #include "cli/report.h"
+#include "cli/result.h"
 #include "lab/expression.h"
 
 enum { RUNS = 2, SHOWN_COUNTERS = 20, SHOWN_SETTINGS = 12 };
@@ -57,36 +57,9 @@ struct diff {
 
 /* --- reading --- */
 
-static const char *const required[] = {"workload", "gpu", "design", "cycles", "ipc", "stats", "config"};
-
-static bool read_run(struct diff *diff, unsigned i, struct error *err) {
-    size_t bytes;
-    char *text = arena_file(diff->arena, diff->file[i], &bytes, err);
-    if (!text || !(diff->run[i] = json_read(diff->arena, diff->file[i], text, bytes, err))) return false;
-    for (unsigned k = 0; k < COUNT_OF(required); k++)
-        if (!json_member(diff->run[i], required[k]))
-            return error_set(err,
-                             "%s: not the result of a run: it has no `%s`; `sluice run ... --json FILE` writes one",
-                             diff->file[i], required[k]);
-    return true;
-}
-
-static const char *member_text(const struct json_value *object, const char *key) {
-    const struct json_value *member = json_member(object, key);
-    return member && member->kind == JSON_TEXT ? member->text : "";
-}
-
-/* A value by the name that it has in experiments: a counter, or a number of the run itself. */
-static double value_of(const struct json_value *run, const char *name) {
-    const struct json_value *value = json_member(json_member(run, "stats"), name);
-    if (!value) value = json_member(run, name);
-    if (!value && strncmp(name, "energy.", 7) == 0) value = json_member(json_member(run, "energy"), name + 7);
-    return value && value->kind == JSON_NUMBER ? value->number : NAN;
-}
-
 static bool view_value(void *user, const char *name, int unit, double *value) {
     (void)unit;
-    *value = value_of(user, name);
+    *value = result_value(user, name);
     return !isnan(*value);
 }
 
@@ -161,7 +134,8 @@ static double largest_of(const struct diff *diff, const char *name) {
 }
 
 static void add_counter(struct diff *diff, const char *name) {
-    struct row row = {.name = name, .unit = "", .value = {value_of(diff->run[0], name), value_of(diff->run[1], name)}};
+    struct row row = {
+        .name = name, .unit = "", .value = {result_value(diff->run[0], name), result_value(diff->run[1], name)}};
     double floor = largest_of(diff, name) / 1000;
     double a = isnan(row.value[0]) ? 0 : row.value[0], b = isnan(row.value[1]) ? 0 : row.value[1];
     if (a == b) return;
@@ -286,8 +260,8 @@ static void print_settings(FILE *out, const struct diff *diff) {
 static void print_diff(FILE *out, const struct diff *diff) {
     for (unsigned i = 0; i < RUNS; i++) {
         const struct json_value *run = diff->run[i], *interrupted = json_member(run, "interrupted");
-        fprintf(out, "%c: %s on %s, %s (%s)%s\n", "AB"[i], member_text(run, "workload"), member_text(run, "gpu"),
-                *member_text(run, "design") ? member_text(run, "design") : "default", diff->file[i],
+        fprintf(out, "%c: %s on %s, %s (%s)%s\n", "AB"[i], result_text(run, "workload"), result_text(run, "gpu"),
+                *result_text(run, "design") ? result_text(run, "design") : "default", diff->file[i],
                 interrupted && interrupted->number != 0 ? ", interrupted" : "");
     }
     print_title(out, "Run", "change");
@@ -299,8 +273,8 @@ static void print_diff(FILE *out, const struct diff *diff) {
                   {"IPC", "ipc", 1},
                   {"energy, mJ", "energy.total", 1e3}};
     for (unsigned i = 0; i < COUNT_OF(totals); i++)
-        print_row(out, totals[i].label, totals[i].scale * value_of(diff->run[0], totals[i].name),
-                  totals[i].scale * value_of(diff->run[1], totals[i].name));
+        print_row(out, totals[i].label, totals[i].scale * result_value(diff->run[0], totals[i].name),
+                  totals[i].scale * result_value(diff->run[1], totals[i].name));
     print_shares(out, &diff->shares, diff->all);
     print_rows(out, "Rates", &diff->rates, UINT32_MAX);
     print_rows(out, "Counters", &diff->counters, diff->all ? UINT32_MAX : SHOWN_COUNTERS);
@@ -342,6 +316,7 @@ static void put_text_or_null(struct json *json, const char *key, const char *tex
 }
 
 static void write_json(FILE *out, const void *what) {
+    static const char *const texts[] = {"workload", "gpu", "design"}, *const numbers[] = {"cycles", "ipc"};
     const struct diff *diff = what;
     struct json json;
     json_start(&json, out);
@@ -350,8 +325,10 @@ static void write_json(FILE *out, const void *what) {
         json_key(&json, i ? "b" : "a");
         json_object_compact(&json);
         json_put_text(&json, "file", diff->file[i]);
-        for (unsigned k = 0; k < 3; k++) json_put_text(&json, required[k], member_text(diff->run[i], required[k]));
-        for (unsigned k = 3; k < 5; k++) json_put_real(&json, required[k], value_of(diff->run[i], required[k]));
+        for (unsigned k = 0; k < COUNT_OF(texts); k++)
+            json_put_text(&json, texts[k], result_text(diff->run[i], texts[k]));
+        for (unsigned k = 0; k < COUNT_OF(numbers); k++)
+            json_put_real(&json, numbers[k], result_value(diff->run[i], numbers[k]));
         json_end(&json);
     }
     put_rows(&json, "shares", &diff->shares);
@@ -382,7 +359,8 @@ static enum status diff_run(const struct command *command, int argc, char **argv
     if (values.json && !output_check(values.json, &err)) return complain_error(&err);
     struct diff diff = {.arena = arena_create(), .file = {arguments.word[0], arguments.word[1]}, .all = values.all};
     enum status status = STATUS_DONE;
-    if (read_run(&diff, 0, &err) && read_run(&diff, 1, &err)) {
+    if ((diff.run[0] = result_read(diff.arena, diff.file[0], &err)) &&
+        (diff.run[1] = result_read(diff.arena, diff.file[1], &err))) {
         find_ratios(&diff);
         find_counters(&diff);
         find_settings(&diff);

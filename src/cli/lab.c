@@ -23,6 +23,8 @@ static const struct option options[] = {
     {VIOLATION_OPTION, "warn|error", OPTION_TEXT, offsetof(struct lab_values, on_violation), "run: " VIOLATION_HELP},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(struct lab_values, dry_run),
      "run: only report the number of runs, how many are cached, and the expected time for the rest"},
+    {"--watch", NULL, OPTION_FLAG, offsetof(struct lab_values, watch),
+     "run: show the runs under way (share done, IPC over time, issue and hit rates) and the last results (docs/timeline.md)"},
     {"--slurm", NULL, OPTION_FLAG, offsetof(struct lab_values, slurm),
      "run: submit the runs to a cluster as Slurm job arrays"},
     {"--wait", NULL, OPTION_FLAG, offsetof(struct lab_values, wait),
@@ -270,6 +272,8 @@ static enum status lab(const struct command *command, int argc, char **argv) {
     if (values.slurm ? values.dry_run : values.wait || values.partition || values.time || values.memory_mb)
         return complain(command, values.slurm ? "--dry-run submits nothing: omit --slurm"
                                               : "--wait, --partition, --time and --memory require --slurm");
+    if (values.watch && (values.slurm || values.dry_run || strcmp(arguments.word[0], "run") != 0))
+        return complain(command, "--watch is for `lab run` on this machine, without --slurm and --dry-run");
     for (unsigned i = 0; i < COUNT_OF(subcommands); i++) {
         names[i] = subcommands[i].name;
         if (strcmp(names[i], arguments.word[0]) == 0)

@@ -11,7 +11,7 @@
 struct lab_values {
     const char *store, *size, *csv, *json, *kept, *partition, *time, *on_violation;
     uint64_t processes, memory_mb, runs_per_task;
-    bool dry_run, slurm, wait, salvage, partial;
+    bool dry_run, slurm, wait, watch, salvage, partial;
 };
 
 /* The experiments named on the command line, with their plans (request.c). */

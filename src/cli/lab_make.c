@@ -10,6 +10,7 @@
 #include "base/path.h"
 #include "cli/job.h"
 #include "cli/lab.h"
+#include "cli/lab_watch.h"
 #include "cli/progress.h"
 #include "lab/kept.h"
 #include "lab/runner.h"
@@ -55,12 +56,14 @@ static void print_expected(const struct batch *batch, uint64_t processes) {
 
 struct here {
     struct store *store;
-    bool shown, drawn; /* stderr is a terminal; a line is on it */
+    struct lab_watch *watch; /* NULL: without --watch */
+    bool shown, drawn;       /* stderr is a terminal; a line is on it */
     double next;
 };
 
 static bool take(void *user, const struct batch_run *run, const char *path, struct error *err) {
     struct here *here = user;
+    if (here->watch) lab_watch_finished(here->watch, run, path);
     if (!intake_take(here->store, run->identity, run->title, path, err)) return false;
     return store_has(here->store, run->identity) || error_set(err, "%s: the result is not usable", run->title);
 }
@@ -71,6 +74,7 @@ static bool note_failure(void *user, const struct batch_run *run, struct error *
 }
 
 static void undraw(struct here *here) {
+    if (here->watch) lab_watch_erase(here->watch);
     if (here->drawn) fputs("\r\x1b[K", stderr);
     here->drawn = false;
 }
@@ -80,16 +84,23 @@ static void print_warning(void *user, const char *title, const char *warning) {
     complain(NULL, "warning: %s: %s", title, warning);
 }
 
+static const char *progress_line(const struct runner_progress *progress, char *text, size_t size) {
+    char left[32], failed[32] = "";
+    if (progress->failed) snprintf(failed, sizeof failed, "   %u failed", progress->failed);
+    snprintf(text, size, "%u of %u runs%s   %u running   %.0f %%   about %s left", progress->done, progress->total,
+             failed, progress->running, 100 * progress->share,
+             duration(progress->left_seconds > 1 ? progress->left_seconds : 1, left, sizeof left));
+    return text;
+}
+
 static bool step(void *user, const struct runner_progress *progress) {
     struct here *here = user;
-    char left[32];
+    char text[160];
     if (signals_caught()) return false;
-    if (!here->shown || progress_clock() < here->next) return true;
+    if (here->watch) lab_watch_step(here->watch, progress, progress_line(progress, text, sizeof text));
+    if (here->watch || !here->shown || progress_clock() < here->next) return true;
     here->next = progress_clock() + 0.2;
-    fprintf(stderr, "\r%u of %u runs", progress->done, progress->total);
-    if (progress->failed) fprintf(stderr, "   %u failed", progress->failed);
-    fprintf(stderr, "   %u running   %.0f %%   about %s left\x1b[K", progress->running, 100 * progress->share,
-            duration(progress->left_seconds > 1 ? progress->left_seconds : 1, left, sizeof left));
+    fprintf(stderr, "\r%s\x1b[K", progress_line(progress, text, sizeof text));
     here->drawn = true;
     return true;
 }
@@ -99,8 +110,8 @@ static void print_failures(const struct batch *batch) {
         if (batch->runs[i].state == BATCH_FAILED) complain(NULL, "%s: %s", batch->runs[i].title, batch->runs[i].why);
 }
 
-static enum status make_here(struct batch *batch, struct store *store, const struct intake *intake,
-                             uint64_t processes) {
+static enum status make_here(struct batch *batch, struct store *store, const struct intake *intake, uint64_t processes,
+                             bool watch) {
     struct here here = {.store = store, .shown = isatty(STDERR_FILENO)};
     struct runner_options runner = {
         .program = "/proc/self/exe", /* this program, even if its file was replaced meanwhile */
@@ -116,8 +127,10 @@ static enum status make_here(struct batch *batch, struct store *store, const str
     struct error err = {0};
     if (batch->count) print_expected(batch, processes);
     fflush(stdout); /* before the first run ends */
+    if (watch) here.watch = lab_watch_create(runner.processes);
     bool good = runner_run(batch, &runner, &err);
     undraw(&here);
+    lab_watch_destroy(here.watch);
     unsigned made = count_state(batch, BATCH_DONE), failed = count_state(batch, BATCH_FAILED);
     print_failures(batch);
     printf("%u run%s: %u simulated, %u cached", batch->distinct, plural(batch->distinct), made, batch->stored);
@@ -271,7 +284,7 @@ static enum status make(const struct request *request, const struct lab_values *
         bool good = intake_take_all(store, intake.slurm, &taken, &err);
         if (good) batch = request_batch(request, store, &intake);
         if (good && store_readable(store, &err))
-            status = make_here(batch, store, &intake, values->processes);
+            status = make_here(batch, store, &intake, values->processes, values->watch);
         else
             complain_error(&err), status = STATUS_FAILED;
         batch_free(batch);

@@ -1,7 +1,6 @@
 #include "cli/live.h"
 
 #include <inttypes.h>
-#include <langinfo.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,6 +8,7 @@
 
 #include "base/base.h"
 #include "cli/report.h"
+#include "cli/spark.h"
 #include "sim/gpu_config.h"
 
 static const double page_seconds = 0.25, line_seconds = 10;
@@ -41,7 +41,7 @@ struct live *live_create(const char *title, const struct config *config, struct 
     const struct stats *stats = machine_stats(machine);
     *live = (struct live){
         .title = title, .config = config, .machine = machine, .stats = stats, .page = isatty(STDERR_FILENO)};
-    live->unicode = strcmp(nl_langinfo(CODESET), "UTF-8") == 0;
+    live->unicode = spark_unicode();
     live->next = progress_clock() + (live->page ? page_seconds : line_seconds);
     live->last = mem_alloc(stats_count(stats), sizeof *live->last);
     static const struct track tracks[FIRST_STALL] = {{"IPC", "", {0}, 0},
@@ -121,20 +121,11 @@ static void take(struct live *live, uint64_t cycles) {
 /* --- drawing --- */
 
 static void draw_track(const struct live *live, const struct track *track) {
-    static const char *const bars[] = {"\xE2\x96\x81", "\xE2\x96\x82", "\xE2\x96\x83", "\xE2\x96\x84",
-                                       "\xE2\x96\x85", "\xE2\x96\x86", "\xE2\x96\x87", "\xE2\x96\x88"};
-    static const char plain[] = "_.,-=+*#";
-    double top = track->top;
-    for (unsigned i = 0; track->top <= 0 && i < POINTS; i++) top = track->point[i] > top ? track->point[i] : top;
     char name[24];
     memcpy(name, track->name, sizeof name);
     for (char *c = name; *c; c++) *c = *c == '_' ? ' ' : *c;
     fprintf(stderr, "  %-14s %8.1f %-15s ", name, track->point[POINTS - 1], track->unit);
-    for (unsigned i = POINTS - live->points; i < POINTS; i++) {
-        unsigned level = (unsigned)(7.99 * ratio(track->point[i], top));
-        level = level > 7 ? 7 : level;
-        live->unicode ? (void)fputs(bars[level], stderr) : (void)fputc(plain[level], stderr);
-    }
+    spark_draw(stderr, track->point + POINTS - live->points, live->points, track->top, live->unicode);
     fputs("\x1b[K\n", stderr);
 }
 

@@ -5,6 +5,7 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "cli/report.h"
 #include "lab/process.h"
 
 static const double interval_seconds = 0.2;
@@ -92,6 +93,27 @@ static void draw(struct progress *progress, const struct run_progress *now, doub
     progress->drawn = true;
 }
 
+static double total(const void *stats, const char *name) { return (double)stats_get(stats, name, NULL); }
+
+/* With the counters of the machine so far. */
+static void report(const struct progress *progress, const struct run_progress *now) {
+    struct process_report text = {.share = progress_share(progress, now),
+                                  .warp_instructions = now->warp_instructions,
+                                  .thread_instructions = now->thread_instructions,
+                                  .cycles = now->cycles,
+                                  .issuing = -1,
+                                  .l1_hits = -1,
+                                  .llc_hits = -1};
+    if (progress->machine) {
+        const struct stats *stats = machine_stats(progress->machine);
+        machine_settle(progress->machine);
+        text.issuing = 100 * ratio(total(stats, "sm.issuing"), total(stats, "sm.cycles"));
+        text.l1_hits = report_read_hits("l1", total, stats);
+        text.llc_hits = report_read_hits("llc", total, stats);
+    }
+    process_report(progress->report, text);
+}
+
 bool progress_step(void *user, const struct run_progress *now) {
     struct progress *progress = user;
     if (asked_to_end) return false;
@@ -99,9 +121,7 @@ bool progress_step(void *user, const struct run_progress *now) {
     double time = progress_clock();
     if (time < progress->next) return true;
     progress->next = time + interval_seconds;
-    if (progress->report >= 0)
-        process_report(progress->report,
-                       (struct process_report){progress_share(progress, now), now->warp_instructions});
+    if (progress->report >= 0) report(progress, now);
     if (progress->shown) draw(progress, now, time - progress->started);
     return true;
 }
@@ -116,7 +136,7 @@ bool progress_record_step(void *user, const struct program_progress *now) {
 
 void progress_end(struct progress *progress, uint64_t warp_instructions) {
     if (progress->report >= 0 && warp_instructions)
-        process_report(progress->report, (struct process_report){1, warp_instructions});
+        process_report(progress->report, (struct process_report){.share = 1, .warp_instructions = warp_instructions});
     if (progress->drawn) fputs("\r\x1b[K", stderr);
     progress->drawn = false;
 }

@@ -5,10 +5,11 @@
 #include "gpu/machine.h"
 
 struct progress {
-    const char *label; /* before the numbers, or NULL */
-    bool shown;        /* standard error is a terminal */
-    bool drawn;        /* the line is on the terminal */
-    int report;        /* file for a parent process (lab/process.h), or -1 */
+    const char *label;       /* before the numbers, or NULL */
+    bool shown;              /* standard error is a terminal */
+    bool drawn;              /* the line is on the terminal */
+    int report;              /* file for a parent process (lab/process.h), or -1 */
+    struct machine *machine; /* whose counters are reported, or NULL */
     struct program_extent extent[PROGRAMS_MAX];
     double started, next; /* seconds */
 };

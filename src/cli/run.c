@@ -174,6 +174,7 @@ static enum status simulate(const struct run_values *values, const struct jobs *
         dram_set_log(machine_dram(machine), log_command, log.file);
     }
     progress_start(&watch.progress, NULL, extent, jobs->count);
+    watch.progress.machine = machine;
     if (values->watch) {
         watch.progress.shown = false; /* the page has its line */
         watch.live = live_create(jobs->name, config, machine);

@@ -14,7 +14,7 @@
 
 #include "base/base.h"
 
-enum { TEXT_MOST = 1 << 20, STATUS_NO_PROGRAM = 127, REPORT_FILE = STDERR_FILENO + 1 };
+enum { TEXT_MOST = 1 << 20, REPORT_MOST = 160, STATUS_NO_PROGRAM = 127, REPORT_FILE = STDERR_FILENO + 1 };
 
 /* Name of the file of reports, by which the child recognises it. */
 #define REPORT_NAME "sluice-progress"
@@ -87,11 +87,13 @@ void process_release(struct process *process) {
 }
 
 bool process_last_report(const struct process *process, struct process_report *report) {
-    char text[64];
+    char text[REPORT_MOST];
     ssize_t count = process->report >= 0 ? pread(process->report, text, sizeof text - 1, 0) : -1;
     if (count <= 0) return false;
     text[count] = '\0';
-    return sscanf(text, "%lf %" SCNu64, &report->share, &report->warp_instructions) == 2;
+    return sscanf(text, "%lf %" SCNu64 " %" SCNu64 " %" SCNu64 " %lf %lf %lf", &report->share,
+                  &report->warp_instructions, &report->thread_instructions, &report->cycles, &report->issuing,
+                  &report->l1_hits, &report->llc_hits) == 7;
 }
 
 int process_report_file(void) {
@@ -103,8 +105,10 @@ int process_report_file(void) {
 
 /* One write, so that the parent reads a whole line. */
 void process_report(int file, struct process_report report) {
-    char text[64];
-    int length = snprintf(text, sizeof text, "%.6f %" PRIu64 "\n", report.share, report.warp_instructions);
+    char text[REPORT_MOST];
+    int length = snprintf(text, sizeof text, "%.6f %" PRIu64 " %" PRIu64 " %" PRIu64 " %.2f %.2f %.2f\n", report.share,
+                          report.warp_instructions, report.thread_instructions, report.cycles, report.issuing,
+                          report.l1_hits, report.llc_hits);
     ssize_t written = pwrite(file, text, (size_t)length, 0);
     (void)written; /* a missing report only makes an estimate worse */
 }

@@ -36,10 +36,11 @@ int process_wait(struct process *process);
 void process_kill(struct process *process);
 void process_release(struct process *process);
 
-/* Progress of a run. */
+/* Progress of a run, and its counters so far. */
 struct process_report {
     double share; /* of the whole run, from 0 to 1; -1: unknown */
-    uint64_t warp_instructions;
+    uint64_t warp_instructions, thread_instructions, cycles;
+    double issuing, l1_hits, llc_hits; /* in % of SM cycles and of reads; -1: unknown */
 };
 /* The last report of a child; false if there is none. */
 bool process_last_report(const struct process *process, struct process_report *report);

@@ -40,6 +40,7 @@ struct runner {
     struct shared_stream *streams;
     unsigned stream_count, running, done, failed;
     struct worker *workers;
+    struct runner_job *jobs; /* by worker, as shown */
     struct pace {
         double seconds, expected;
     } pace[2];            /* of finished runs, [guessed] */
@@ -337,12 +338,30 @@ static void estimate(struct runner *r) {
     r->stepped_at = now;
 }
 
+static struct runner_job job_of(const struct worker *worker, double now) {
+    struct process_report report = {0};
+    struct runner_job job = {.records = worker->stream, .issuing = -1, .l1_hits = -1, .llc_hits = -1};
+    if (!worker->busy) return job;
+    job.title = worker->run ? worker->run->title : worker->stream->run->job;
+    job.seconds = now - worker->started;
+    if (!worker->run) return job;
+    job.share = share_of(worker);
+    job.reports = process_last_report(&worker->process, &report) && report.cycles;
+    job.cycles = report.cycles;
+    job.thread_instructions = report.thread_instructions;
+    if (job.reports) job.issuing = report.issuing, job.l1_hits = report.l1_hits, job.llc_hits = report.llc_hits;
+    return job;
+}
+
 static bool step(struct runner *r) {
     estimate(r);
+    for (unsigned i = 0; i < r->options->processes; i++) r->jobs[i] = job_of(&r->workers[i], r->stepped_at);
     struct runner_progress progress = {.total = r->batch->count,
                                        .done = r->done,
                                        .failed = r->failed,
                                        .running = r->running,
+                                       .jobs = r->jobs,
+                                       .job_count = r->options->processes,
                                        .share = r->share,
                                        .left_seconds = r->left_seconds};
     return !r->options->step || r->options->step(r->options->user, &progress);
@@ -376,6 +395,7 @@ bool runner_run(struct batch *batch, const struct runner_options *options, struc
     struct runner r = {.batch = batch, .options = options};
     struct pollfd *polled = mem_alloc(options->processes, sizeof *polled);
     r.workers = mem_alloc(options->processes, sizeof *r.workers);
+    r.jobs = mem_alloc(options->processes, sizeof *r.jobs);
     streams_plan(&r);
     bool good = true;
     while (good && step(&r)) {
@@ -386,6 +406,7 @@ bool runner_run(struct batch *batch, const struct runner_options *options, struc
     abandon(&r);
     for (unsigned i = 0; i < r.stream_count; i++) free(r.streams[i].path);
     free(r.streams);
+    free(r.jobs);
     free(r.workers);
     free(polled);
     return good;

@@ -8,8 +8,20 @@
 
 #include "lab/batch.h"
 
+/* A process under way. */
+struct runner_job {
+    const char *title;     /* of the run, or the job whose stream is recorded */
+    bool records;          /* a stream */
+    double share, seconds; /* done, from 0 to 1 (0: unknown); since its start */
+    bool reports;          /* it has reported: */
+    uint64_t cycles, thread_instructions;
+    double issuing, l1_hits, llc_hits; /* so far, in %; -1: unknown */
+};
+
 struct runner_progress {
     unsigned total, done, failed, running;
+    const struct runner_job *jobs; /* by process; the title of an idle one is NULL */
+    unsigned job_count;
     double share;        /* of the expected time, from 0 to 1 */
     double left_seconds; /* estimated from finished and stored runs, and from the progress of those under way */
 };

@@ -15,8 +15,8 @@ mkdir "$work/tree" && ln -s "$PWD"/* "$work/tree/"
 . tests/cudart/plain.sh
 plain 12 "$work/tree/vectoradd" && cp "$work/tree/vectoradd" "$work/tree/bfs"
 
-# The results of the examples of `sluice diff`.
-for design in shared private; do "$SLUICE" run mm:tiny --design $design --json "$work/tree/$design.json" >/dev/null; done
+# The results of the examples of `sluice diff` and `sluice plot`.
+for design in shared private; do "$SLUICE" run mm:tiny --design $design --sample 1000 --json "$work/tree/$design.json" >/dev/null; done
 
 while IFS=$'\t' read -r file line; do
     [ -n "$line" ] || continue

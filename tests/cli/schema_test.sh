@@ -46,13 +46,15 @@ sluice run mm:tiny --set l1.size_kb=32 --set l1.ways=64 --set sm.carve_outs=[0,8
 fits run "$work/unified.json"
 holds "no carve-out" grep -q '"carve_out_kb"' "$work/unified.json"
 
-testcase "the results of compare, overhead and diff fit"
+testcase "the results of compare, overhead, diff and correlate fit"
 sluice compare mm:tiny --designs shared,private,adaptive --json "$work/compare.json"
 fits compare "$work/compare.json"
 sluice overhead --design selrep --gpu selrep-64sm --json "$work/overhead.json"
 fits overhead "$work/overhead.json"
 sluice diff "$work/run.json" "$work/icc.json" --json "$work/diff.json"
 fits diff "$work/diff.json"
+sluice correlate data/reference/gpgpusim --kernel vecadd --kernel fma --json "$work/correlate.json"
+fits correlate "$work/correlate.json"
 
 testcase "timelines fit"
 sluice run mm:tiny --timeline "$work/timeline.json" --timeline-detail ctas

@@ -13,7 +13,7 @@ try() {
     printed_as_shown '^  simulated in'
 }
 
-for page in README.md docs/architecture.md docs/energy.md docs/kernels.md docs/scripting.md docs/traces.md docs/model/*.md; do console_page "$page"; done
+for page in README.md docs/architecture.md docs/correlate.md docs/energy.md docs/kernels.md docs/plot.md docs/scripting.md docs/traces.md docs/model/*.md; do console_page "$page"; done
 
 if [ -z "$update" ]; then
     # The examples of README.md see the tree, but do not write into it.

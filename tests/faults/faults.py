@@ -81,6 +81,8 @@ COMMANDS = {
     "lab": (["lab", "run", "two.yaml", "--store", "one.sqlite", "-j", "1"], ["one.sqlite"]),
     "report": (["report", "two.yaml", "--store", "two.sqlite", "-o", "out.html"],
                ["out.html", "out.figures/two.gnuplot", "out.figures/two.pdf", "out.figures/two.svg"]),
+    "plot": (["plot", "run.json", "run.json", "-o", "out.html"], ["out.html"]),
+    "correlate": (["correlate", "reference", "-j", "1", "--json", "out.json", "-o", "out.svg"], ["out.json", "out.svg"]),
 }
 CHILD = "lab-child"  # `lab run` again; the calls of its processes fail
 JOURNAL = "(one|two).sqlite(-wal|-shm)"  # if it cannot be written back to the store, the next command does it
@@ -284,10 +286,15 @@ def prepare(program, scratch):
     (template / "two.yaml").write_text(EXPERIMENT)
     (template / "one.yaml").write_text(EXPERIMENT.replace(", b: {design: lrr}, c: {design: private}", ""))
     (template / "saxpy.yaml").write_text(LAUNCH)
+    (template / "reference/launch").mkdir(parents=True)
+    (template / "reference/launch/saxpy.yaml").write_text(LAUNCH.replace("saxpy.ptx", "../../saxpy.ptx"))
+    (template / "reference/machines.csv").write_text("machine,gpu,settings\nsmall,../small.yaml,\n")
+    (template / "reference/counters.csv").write_text("machine,kernel,cycles\nsmall,saxpy,1000\n")
     shutil.copy(ROOT / "tests/faults/small.yaml", template)
     shutil.copy(ROOT / "examples/saxpy.ptx", template)
     for words in (["lab", "run", "one.yaml", "--store", "one.sqlite"], ["lab", "run", "two.yaml", "--store", "two.sqlite"],
-                  ["record", "--launch", "saxpy.yaml", "-o", "saxpy.stream"]):
+                  ["record", "--launch", "saxpy.yaml", "-o", "saxpy.stream"],
+                  ["run", "--launch", "saxpy.yaml", *SMALL, "--sample", "100", "--json", "run.json"]):
         status, _, err = execute(program, words, template)
         if status != 0:
             sys.exit(f"faults.py: sluice {' '.join(words)}: {err}")

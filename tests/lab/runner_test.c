@@ -19,8 +19,8 @@
 static const char script[] =
     "#!/bin/sh\n"
     "echo \"$*\" >>\"$(dirname \"$0\")/log\"\n"
-    "case \"$*\" in *half*) echo 0.5 1000 >/proc/$$/fd/3 ;;\n"
-    "*counts*) echo -1 1000 >/proc/$$/fd/3 ;; esac\n"
+    "case \"$*\" in *half*) echo 0.5 1000 0 0 -1 -1 -1 >/proc/$$/fd/3 ;;\n"
+    "*counts*) echo -1 1000 0 0 -1 -1 -1 >/proc/$$/fd/3 ;; esac\n"
     "case \"$*\" in *slow*) exec sleep 100 ;; *bad*) echo 'sluice: warning: it looks bad' >&2\n"
     "echo 'sluice: it is bad' >&2; exit 1 ;;\n"
     "*shot*) kill -KILL $$ ;; *mute*) exit 3 ;; esac\n"
