@@ -175,18 +175,22 @@ bool l1_suits_programs(const struct config *config, struct error *err) {
 }
 
 /* Insertion policies have state by line, or a stage in front of the L1 (mrpb). */
-bool l1_can_resize(const struct config *config, const char *key, struct error *err) {
+bool l1_can_resize(const struct config *config, struct error *err) {
     const struct l1_config *l1 = config_get(config, &l1_section);
     const struct insertion_ops *insertion = insertion_of(config);
     if (!organisation_of(config)->resize)
-        return config_error(config, key, err, "the L1s of l1.organisation=%s have a fixed size; use private",
-                            l1->organisation->name);
+        return config_error(
+            config, "l1.organisation", err,
+            "the L1s of %s have a fixed size, and this GPU carves shared memory out of them (sm.carve_outs); use private",
+            l1->organisation->name);
     if (insertion->admit || insertion->before)
-        return config_error(config, key, err, "l1.insertion=%s needs an L1 of fixed size; use always",
-                            l1->insertion->name);
+        return config_error(
+            config, "l1.insertion", err,
+            "%s needs an L1 of fixed size, and this GPU carves shared memory out of it (sm.carve_outs); use always",
+            l1->insertion->name);
     if (!l1->flush_at_kernel_end)
-        return config_error(config, key, err,
-                            "an L1 that changes its size between kernels is flushed; enable l1.flush_at_kernel_end");
+        return config_error(config, "l1.flush_at_kernel_end", err,
+                            "an L1 that changes its size between kernels (sm.carve_outs) is flushed there");
     return true;
 }
 

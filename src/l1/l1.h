@@ -218,7 +218,7 @@ struct l1_shape l1_shape(const struct config *config);
 /* Whether two programs can run concurrently: the L1s of one must not affect those of the other. */
 bool l1_suits_programs(const struct config *config, struct error *err);
 /* Whether the L1s can change their number of ways between kernels, as the parameter `key` requires. */
-bool l1_can_resize(const struct config *config, const char *key, struct error *err);
+bool l1_can_resize(const struct config *config, struct error *err);
 unsigned l1_count(const struct config *config);
 /* Whether groups of SMs share L1s (group.h). */
 bool l1_is_grouped(const struct config *config);

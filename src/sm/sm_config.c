@@ -56,9 +56,10 @@ static const struct param params[] = {
     SM(registers, 65536, 32, 1048576, "registers", "32-bit registers per SM"),
     SM(register_unit, 4, 1, 256, "registers", "allocation granularity of registers per thread"),
     SM(shared_kb, 64, 0, 1024, "KB", "shared memory per SM; follows from carve_outs, if there are any"),
-    P_LIST(struct sm_config, carve_outs, "[]", 0, CONFIG_LIST_MAX, 0, 1024, "KB",
-           "sizes that shared memory can have in the array that it shares with the L1 (l1.size_kb), ascending; "
-           "[]: it is an array of its own"),
+    P_LIST(
+        struct sm_config, carve_outs, "[]", 0, CONFIG_LIST_MAX, 0, 1024, "KB",
+        "sizes that shared memory can have in the array that it shares with the L1 (l1.size_kb), ascending, as far as they "
+        "leave something of it to the L1; []: it is an array of its own"),
     SM(carve_out_kb, -1, -1, 1024, "KB",
        "size of shared memory for all kernels, one of carve_outs; -1: for each kernel the smallest that holds its CTAs"),
     SM(shared_reserved_bytes, 0, 0, 65536, "B", "shared memory that each CTA occupies in addition to its own"),
@@ -146,9 +147,17 @@ static bool check_tensor(const struct config *config, const struct sm_config *sm
     return true;
 }
 
+unsigned sm_carve_out_count(const struct config *config) {
+    const struct sm_config *sm = config_get(config, &sm_section);
+    const struct l1_config *l1 = config_get(config, &l1_section);
+    unsigned count = 0;
+    while (count < sm->carve_outs.count && sm->carve_outs.value[count] < l1->size_kb) count++;
+    return count;
+}
+
 static void derive(struct config *config) {
     const struct sm_config *sm = config_get(config, &sm_section);
-    unsigned count = sm->carve_outs.count;
+    unsigned count = sm_carve_out_count(config);
     if (count && config_is_newer(config, "sm.carve_outs", "sm.shared_kb"))
         config_derive(config, "sm.shared_kb", "sm.carve_outs", sm->carve_outs.value[count - 1]);
 }
@@ -161,11 +170,11 @@ static bool check_carve_out(const struct config *config, int64_t kb, int64_t bef
     if (kb <= before)
         return config_error(config, "sm.carve_outs", err, "%lld KB follow %lld KB; list the sizes in ascending order",
                             (long long)kb, (long long)before);
-    if (kb >= l1->size_kb)
+    if (before < 0 && kb >= l1->size_kb) /* larger ones are left out */
         return config_error(config, "sm.carve_outs", err,
                             "%lld KB leave nothing of the array of %lld KB (l1.size_kb) to the L1", (long long)kb,
                             (long long)l1->size_kb);
-    if (way_bytes && kb * 1024 % way_bytes)
+    if (way_bytes && kb < l1->size_kb && kb * 1024 % way_bytes)
         return config_error(config, "sm.carve_outs", err,
                             "%lld KB are not a multiple of a way of the L1, %lld B (l1.sets × gpu.line_bytes)",
                             (long long)kb, way_bytes);
@@ -174,22 +183,23 @@ static bool check_carve_out(const struct config *config, int64_t kb, int64_t bef
 
 static bool check_carve_outs(const struct config *config, const struct sm_config *sm, struct error *err) {
     const struct int_list *sizes = &sm->carve_outs;
+    unsigned usable = sm_carve_out_count(config);
     bool listed = sm->carve_out_kb < 0;
     for (unsigned i = 0; i < sizes->count; i++) {
         if (!check_carve_out(config, sizes->value[i], i ? sizes->value[i - 1] : -1, err)) return false;
-        listed |= sm->carve_out_kb == sizes->value[i];
+        listed |= i < usable && sm->carve_out_kb == sizes->value[i];
     }
     if (!listed)
         return config_error(config, "sm.carve_out_kb", err, "%lld KB is none of the sizes of sm.carve_outs%s",
                             (long long)sm->carve_out_kb,
                             sizes->count ? "" : ": L1 and shared memory of this GPU are two arrays");
     if (!sizes->count) return true;
-    if (sm->shared_kb != sizes->value[sizes->count - 1])
+    if (sm->shared_kb != sizes->value[usable - 1])
         return config_error(config, "sm.shared_kb", err,
                             "the largest of sm.carve_outs is %lld KB; set only sm.carve_outs, and shared_kb follows, "
                             "or select one with sm.carve_out_kb",
-                            (long long)sizes->value[sizes->count - 1]);
-    return l1_can_resize(config, "sm.carve_outs", err);
+                            (long long)sizes->value[usable - 1]);
+    return l1_can_resize(config, err);
 }
 
 static bool check(const struct config *config, struct error *err) {

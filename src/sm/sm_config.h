@@ -64,6 +64,8 @@ struct carve_out {
     unsigned shared_kb;
     unsigned l1_ways; /* 0: two arrays, whose sizes are fixed */
 };
+/* The sizes of sm.carve_outs that the array has. */
+unsigned sm_carve_out_count(const struct config *config);
 struct carve_out sm_carve_out(const struct config *config, const struct kernel *kernel, unsigned ctas);
 /* Shared memory of an SM: that of the largest carve-out, unless one is selected. */
 int64_t sm_shared_kb(const struct sm_config *sm);

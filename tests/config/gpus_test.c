@@ -366,6 +366,12 @@ static const char *misfit_of(const char *file, const struct config *config) {
     unsigned clusters = (unsigned)number_of(config, "gpu.clusters"),
              slices = (unsigned)number_of(config, "llc.slices_per_mc"), copies = 1;
     bool private = strncmp(file, "/private", 8) == 0 || strncmp(file, "/adaptive", 9) == 0;
+    struct config_entry entry;
+    bool unified = strcmp(value_of(config, "sm.carve_outs", &entry), "[]") != 0; /* L1s of variable size */
+    bool grouped = strcmp(value_of(config, "l1.organisation", &entry), "private") != 0;
+    bool inserting = strcmp(value_of(config, "l1.insertion", &entry), "always") != 0;
+    if (unified && grouped) return "l1.organisation: the L1s of";
+    if (unified && inserting) return "l1.insertion: ";
     bool replicating = sscanf(file, "/static-%u", &copies) == 1 || strncmp(file, "/selrep", 7) == 0 ||
                        strncmp(file, "/look-ahead", 11) == 0;
     if (strncmp(file, "/icc", 4) == 0 && (clusters < 2 || clusters > 64))

@@ -151,7 +151,7 @@ TEST("the L1 changes its size with each kernel, and counters do not depend on po
 
 TEST("carve-outs that the array does not have are rejected, with the setting at fault") {
     CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "sm.carve_outs=[0, 16, 8]")), "sm.carve_outs", "8 KB follow 16 KB");
-    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "sm.carve_outs=[8, 32]")), "sm.carve_outs", "l1.size_kb");
+    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "sm.carve_outs=[32, 48]")), "sm.carve_outs", "l1.size_kb");
     CHECK_REJECTED(config_with(SETTINGS("l1.size_kb=32", "l1.ways=4", "sm.carve_outs=[0, 4]")), "sm.carve_outs",
                    "a way of the L1, 8192 B");
     CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "sm.carve_out_kb=12")), "sm.carve_out_kb", "none of the sizes");
@@ -159,11 +159,22 @@ TEST("carve-outs that the array does not have are rejected, with the setting at 
     CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "sm.shared_kb=48")), "sm.shared_kb", "24 KB");
 }
 
+TEST("carve-outs that leave nothing to the L1 are left out") {
+    struct config *config = config_with(SETTINGS(UNIFIED, "sm.carve_outs=[8, 16, 32, 48]"));
+    struct error err = {0};
+    CHECK(config_check(config, &err));
+    CHECK_EQ(sm_carve_out_count(config), 2u);
+    CHECK_EQ(((const struct sm_config *)config_get(config, &sm_section))->shared_kb, 16);
+    config_destroy(config);
+    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "sm.carve_outs=[8, 16, 32]", "sm.carve_out_kb=32")), "sm.carve_out_kb",
+                   "none of the sizes");
+}
+
 TEST("carve-outs need a private, flushed L1 without an insertion policy") {
-    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "l1.flush_at_kernel_end=false")), "sm.carve_outs",
-                   "l1.flush_at_kernel_end");
-    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "l1.insertion=pdp")), "sm.carve_outs", "l1.insertion=pdp");
-    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "l1.insertion=mrpb")), "sm.carve_outs", "l1.insertion=mrpb");
-    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "l1.organisation=clustered", "group.count=8")), "sm.carve_outs",
-                   "l1.organisation=clustered");
+    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "l1.flush_at_kernel_end=false")), "l1.flush_at_kernel_end",
+                   "sm.carve_outs");
+    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "l1.insertion=pdp")), "l1.insertion", "pdp needs an L1 of fixed size");
+    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "l1.insertion=mrpb")), "l1.insertion", "mrpb needs");
+    CHECK_REJECTED(config_with(SETTINGS(UNIFIED, "l1.organisation=clustered", "group.count=8")), "l1.organisation",
+                   "the L1s of clustered have a fixed size");
 }
