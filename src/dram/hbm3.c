@@ -1,17 +1,16 @@
-/* HBM3 at 2619 MHz: 32 bytes in one cycle over 128 bits, here one channel; a stack divides them into two. Of the two
- * published sets of timings for the H100, both Accel-Sim's, these are the older ones: the newer ones have tRC below tRAS +
- * tRP. In nanoseconds they are those of HBM2 and HBM2e. Refresh (every 3.9 us, 350 ns) is JEDEC's. Not modelled:
- * pseudo-channels, per-bank refresh. */
+/* HBM3 at 2619 MHz, two of its pseudo-channels of 32 bits as one: 32 bytes in two cycles. Of the two published sets of timings
+ * for the H100, both Accel-Sim's, these are the older ones: the newer ones have tRC below tRAS + tRP. In nanoseconds they are
+ * those of HBM2 and HBM2e. Refresh (every 3.9 us, 350 ns) is JEDEC's. Not modelled: per-bank refresh. */
 #include "base/base.h"
 #include "dram/kind.h"
 
 static const struct param params[] = {
-    DEVICE_BANKS(16),       DEVICE_BANK_GROUPS(4),  DEVICE_ROW_BYTES(2048),
-    DEVICE_BURST_BYTES(32), DEVICE_BURST_CYCLES(1), DEVICE_TWO_COMMAND_BUSES(true),
+    DEVICE_BANKS(16),       DEVICE_BANK_GROUPS(4),  DEVICE_ROW_BYTES(1024),
+    DEVICE_BURST_BYTES(32), DEVICE_BURST_CYCLES(2), DEVICE_TWO_COMMAND_BUSES(true),
     DEVICE_TCL(37),         DEVICE_TWL(6),          DEVICE_TRCD(37),
     DEVICE_TRCDW(30),       DEVICE_TRP(37),         DEVICE_TRAS(87),
     DEVICE_TRC(124),        DEVICE_TRRDS(11),       DEVICE_TRRDL(11),
-    DEVICE_TFAW(0),         DEVICE_TCCDS(1),        DEVICE_TCCDL(6),
+    DEVICE_TFAW(0),         DEVICE_TCCDS(2),        DEVICE_TCCDL(6),
     DEVICE_TRTP(11),        DEVICE_TWR(32),         DEVICE_TWTRS(8),
     DEVICE_TWTRL(8),        DEVICE_TURNAROUND(2),   DEVICE_REFRESH(false),
     DEVICE_TRFC(917),       DEVICE_TREFI(10214),
@@ -27,4 +26,4 @@ static const struct section section = {
 };
 
 const struct dram_kind dram_kind_hbm3 = {
-    {"hbm3", "HBM3 at 2619 MHz (H100): 32 bytes in one cycle, two command buses", &section}};
+    {"hbm3", "HBM3 at 2619 MHz (H100): 32 bytes in two cycles, two command buses", &section}};

@@ -113,7 +113,7 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
 /* A slice of the atomics' LLC (atomics.h). */
 struct slice *slice_create_for_atomics(const struct config *config, struct llc_organisation *organisation,
                                        struct engine *engine, struct stats *stats, unsigned index);
-/* Copies of the lines of a slice's mirror (bridge.h). */
+/* For what a slice copies of its mirror (bridge.h). */
 struct slice *slice_create_for_copies(const struct config *config, struct llc_organisation *organisation,
                                       struct engine *engine, struct stats *stats, unsigned index);
 void slice_destroy(struct slice *slice);
