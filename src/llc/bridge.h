@@ -43,7 +43,7 @@ unsigned bridge_copy_ways(const struct config *config);
 static inline unsigned bridge_side(unsigned index, unsigned count) { return 2 * index / count; }
 
 struct bridges;
-/* `copies_component` is NULL without copies. */
+/* `copies_component` may be NULL. */
 struct bridges *bridges_create(const struct config *config, const struct address_map *map, struct engine *engine,
                                const unsigned *slice_component, const unsigned *copies_component, struct stats *stats);
 void bridges_destroy(struct bridges *bridges);
