@@ -53,7 +53,8 @@ static bool part_open(struct part *part, const struct trace_values *values, cons
     part->whole = part->source = trace_source_open(path, &part->name, err);
     if (!part->whole) return false;
     if (values->kernels)
-        part->source = part->launches = selection_create(part->whole, 0, part->selected.first, part->selected.last, NULL);
+        part->source = part->launches =
+            selection_create(part->whole, 0, part->selected.first, part->selected.last, NULL);
     if (values->ctas) part->source = prefix_create(part->source, values->ctas);
     signals_catch();
     return true;
