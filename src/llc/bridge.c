@@ -262,8 +262,8 @@ static void side_init(struct bridge *b, struct side *side, unsigned slice, const
     side->mc = slice / all->slices_per_mc;
     open_port(b, &side->to_slice, "bridge to slice %u", slice, bridge, slice_component[slice], ENTRIES, 1);
     open_port(b, &side->from_slice, "slice %u to bridge", slice, slice_component[slice], bridge, ENTRIES, 1);
-    /* Fetches always find an entry: there is one for each MSHR, and credits return before replies. */
-    unsigned entries = all->network_entries + cycles + (all->copies ? mshrs : 0);
+    /* Fetches always find an entry: there is one for each sector of each MSHR, and credits return before replies. */
+    unsigned entries = all->network_entries + cycles + (all->copies ? mshrs * SECTORS_MAX : 0);
     open_port(b, &side->arriving.queue, "across to slice %u", slice, bridge, bridge, entries, cycles);
     open_port(b, &side->leaving.queue, "across from slice %u", slice, bridge, bridge, 2 * cycles + ENTRIES, cycles);
     stats_add(stats, &bridge_stat_table, &side->stats);

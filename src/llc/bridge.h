@@ -20,7 +20,7 @@
  * bridge.bytes; any other takes a cycle in the bridge.
  *
  * No deadlock: copies wait for their home; a slice's own lines wait only for memory and for the reply network. Fetches
- * cross without waiting for requests of the networks, since they have an entry for each MSHR, and replies always find
+ * cross without waiting for requests of the networks, since they have entries for all MSHRs, and replies always find
  * the MSHR that waits for them.
  *
  * Not modelled: ways whose use adapts to the demand for copies; the energy of the wires between the partitions. */
