@@ -4,118 +4,13 @@
  * Not supported: expressions, loops over sizes, copies between launches. Use a program for these. */
 #include "host/launch_file.h"
 
-#include <errno.h>
 #include <inttypes.h>
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/arena.h"
-#include "base/random.h"
-#include "config/yaml_reader.h"
-#include "emu/emu.h"
-#include "host/launch_texture.h"
+#include "host/launch_parts.h"
 
 /* --- contents of a file --- */
-
-/* Types of elements and scalars: name, C type, kind. */
-#define ELEMENT_LIST(X) \
-    X(u8, uint8_t, UNSIGNED) \
-    X(u16, uint16_t, UNSIGNED) \
-    X(u32, uint32_t, UNSIGNED) \
-    X(u64, uint64_t, UNSIGNED) \
-    X(s8, int8_t, SIGNED) \
-    X(s16, int16_t, SIGNED) \
-    X(s32, int32_t, SIGNED) \
-    X(s64, int64_t, SIGNED) \
-    X(f32, float, REAL) \
-    X(f64, double, REAL)
-
-enum element_kind { UNSIGNED, SIGNED, REAL };
-
-struct element {
-    struct policy policy;
-    unsigned bytes;
-    enum element_kind kind;
-};
-#define X(name_, type, kind_) \
-    static const struct element element_##name_ = { \
-        .policy = {.name = #name_, .help = ""}, .bytes = sizeof(type), .kind = kind_};
-ELEMENT_LIST(X)
-#undef X
-static const struct policy *const elements[] = {
-#define X(name, type, kind) &element_##name.policy,
-    ELEMENT_LIST(X)
-#undef X
-};
-static const struct family element_family = {"type", elements, COUNT_OF(elements)};
-
-/* The kinds of buffer initialisation. */
-#define FILL_LIST(X) X(zeros) X(const) X(iota) X(lcg) X(random) X(file)
-#define X(name_)     static const struct policy fill_##name_ = {.name = #name_, .help = ""};
-FILL_LIST(X)
-#undef X
-static const struct policy *const fills[] = {
-#define X(name) &fill_##name,
-    FILL_LIST(X)
-#undef X
-};
-static const struct family fill_family = {"fill", fills, COUNT_OF(fills)};
-
-/* A number as written: its meaning depends on a type that may follow. */
-struct literal {
-    const char *text; /* NULL: not given */
-    struct yaml_place place;
-};
-
-/* A number of any element type. */
-struct number {
-    double real;
-    uint64_t integer;
-};
-
-struct setting {
-    int64_t index;
-    struct literal value;
-    struct number number;
-};
-
-struct fill {
-    const struct policy *kind, *type;
-    struct literal value, start, step, low, high;
-    struct number value_number, start_number, step_number, low_number, high_number;
-    int64_t seed, shift, mod;
-    const char *file;
-    uint8_t *content; /* of the file */
-    struct setting *settings;
-    unsigned setting_count;
-};
-
-/* Keys of a form, in the order of its table. */
-enum { FILL_KIND, FILL_FILE = 10 };
-
-/* A buffer, or (is_variable) a variable of the module, whose size and address follow from the PTX. */
-struct buffer {
-    const char *name, *dump, *expected;
-    int64_t bytes, address, gpgpusim_addr, final_sum_u32, final_xor_u32;
-    int64_t reserved_bytes; /* memory allocated for it: at least `bytes` */
-    bool output, is_variable;
-    struct fill fill; /* of a variable: without kind its initial contents remain */
-    uint8_t *expected_content;
-    struct yaml_place places[YAML_FORM_KEYS];
-};
-enum buffer_key {
-    BUFFER_NAME,
-    BUFFER_BYTES,
-    BUFFER_FILL,
-    BUFFER_OUTPUT,
-    BUFFER_DUMP,
-    BUFFER_SUM,
-    BUFFER_XOR,
-    BUFFER_EXPECTED,
-    BUFFER_ADDRESS, /* from here on not of variables */
-    BUFFER_GPGPUSIM_ADDR,
-};
 
 struct kernel_row {
     const char *symbol;
@@ -129,7 +24,6 @@ struct argument {
     int64_t offset;
     const struct policy *scalar;
     struct literal value;
-    unsigned buffer_index;
     uint8_t *content;
     uint32_t size_bytes;
     struct yaml_place places[YAML_FORM_KEYS], place;
@@ -165,20 +59,6 @@ enum launch_key {
     LAUNCH_ARGS
 };
 
-struct launch_file {
-    const char *path, *name, *description, *ptx, *warning;
-    char *ptx_path, *ptx_text;
-    struct launch_input *inputs;
-    unsigned input_count;
-    size_t ptx_bytes;
-    struct kernel_row *kernels;
-    struct buffer *buffers, *variables;
-    struct launch_row *launches;
-    unsigned kernel_count, buffer_count, variable_count, launch_count;
-    struct launch_textures textures;
-    struct yaml_place places[YAML_FORM_KEYS];
-    struct arena *arena;
-};
 enum file_key {
     FILE_NAME,
     FILE_DESCRIPTION,
@@ -190,129 +70,7 @@ enum file_key {
     FILE_LAUNCHES,
 };
 
-/* Buffers, then variables; NULL after the last. */
-static struct buffer *content_at(const struct launch_file *file, unsigned i) {
-    if (i < file->buffer_count) return &file->buffers[i];
-    i -= file->buffer_count;
-    return i < file->variable_count ? &file->variables[i] : NULL;
-}
-
 /* --- reading --- */
-
-static bool read_text(struct yaml_reader *reader, void *user, void *to) {
-    return yaml_read_text(reader, ((struct launch_file *)user)->arena, to);
-}
-
-static bool read_literal(struct yaml_reader *reader, void *user, void *to) {
-    struct literal *literal = to;
-    literal->place = yaml_place_of(reader);
-    return read_text(reader, user, &literal->text);
-}
-
-#define TEXT(owner, field) \
-    { .param = {.name = #field, .offset = offsetof(owner, field)}, .read = read_text }
-#define LITERAL(owner, field) \
-    { .param = {.name = #field, .offset = offsetof(owner, field)}, .read = read_literal }
-#define NESTED(owner, field, read_) \
-    { .param = {.name = #field, .offset = offsetof(owner, field)}, .read = read_ }
-#define ROW(...) \
-    { .param = __VA_ARGS__ }
-#define FORM(name_, noun_, keys_) \
-    static const struct yaml_form name_ = {.noun = noun_, .keys = keys_, .count = COUNT_OF(keys_)}
-
-static const struct yaml_key setting_keys[] = {
-    ROW(P_INT(struct setting, index, 0, 0, 1e15, "elements", "")),
-    LITERAL(struct setting, value),
-};
-FORM(setting_form, "a setting", setting_keys);
-
-struct reading {
-    struct launch_file *file;
-    void *owner;
-};
-
-static bool read_setting(struct yaml_reader *reader, void *user) {
-    const struct reading *reading = user;
-    struct fill *fill = reading->owner;
-    struct yaml_place places[YAML_FORM_KEYS] = {0}, start = yaml_place_of(reader);
-    struct setting *setting = ARENA_APPEND(reading->file->arena, fill->settings, fill->setting_count);
-    if (!yaml_read_form(reader, &setting_form, reading->file, setting, places)) return false;
-    if (places[0].line && places[1].line) return true;
-    return error_at(reader->err, reader->label, start.line, start.column, "a setting requires index and value");
-}
-
-/* One element or a list of them. */
-static bool read_settings(struct yaml_reader *reader, void *user, void *to) {
-    struct reading reading = {user, (char *)to - offsetof(struct fill, settings)};
-    if (reader->event.type == YAML_MAPPING_START_EVENT) return read_setting(reader, &reading);
-    return yaml_read_elements(reader, "set", read_setting, &reading);
-}
-
-static const struct yaml_key fill_keys[] = {
-    ROW(P_CHOICE(struct fill, kind, fill_family, "zeros", "")),
-    ROW(P_CHOICE(struct fill, type, element_family, "u32", "")),
-    LITERAL(struct fill, value),
-    LITERAL(struct fill, start),
-    LITERAL(struct fill, step),
-    LITERAL(struct fill, low),
-    LITERAL(struct fill, high),
-    ROW(P_INT(struct fill, seed, 1, 0, 9e18, "", "")),
-    ROW(P_INT(struct fill, shift, 0, 0, 31, "bits", "")),
-    ROW(P_INT(struct fill, mod, 0, 0, 4294967296.0, "", "")),
-    TEXT(struct fill, file),
-    {.param = {.name = "set", .offset = offsetof(struct fill, settings)}, .read = read_settings},
-};
-FORM(fill_form, "a fill", fill_keys);
-
-static bool read_fill(struct yaml_reader *reader, void *user, void *to) {
-    struct fill *fill = to;
-    if (reader->event.type == YAML_SCALAR_EVENT)
-        return yaml_read_value(reader, "fill", &fill_keys[FILL_KIND].param, &fill->kind);
-    return yaml_read_form(reader, &fill_form, user, fill, NULL);
-}
-
-static const struct yaml_key buffer_keys[] = {
-    [BUFFER_NAME] = TEXT(struct buffer, name),
-    [BUFFER_BYTES] = ROW(P_INT(struct buffer, bytes, 0, 1, 1099511627776.0, "bytes", "")),
-    [BUFFER_FILL] = NESTED(struct buffer, fill, read_fill),
-    [BUFFER_ADDRESS] = ROW(P_INT(struct buffer, address, 0, 256, 36028797018963968.0, "", "")),
-    [BUFFER_GPGPUSIM_ADDR] = ROW(P_INT(struct buffer, gpgpusim_addr, 0, 256, 36028797018963968.0, "", "")),
-    [BUFFER_OUTPUT] = ROW(P_BOOL(struct buffer, output, false, "")),
-    [BUFFER_DUMP] = TEXT(struct buffer, dump),
-    [BUFFER_SUM] = ROW(P_INT(struct buffer, final_sum_u32, 0, 0, UINT32_MAX, "", "")),
-    [BUFFER_XOR] = ROW(P_INT(struct buffer, final_xor_u32, 0, 0, UINT32_MAX, "", "")),
-    [BUFFER_EXPECTED] = TEXT(struct buffer, expected),
-};
-FORM(buffer_form, "a buffer", buffer_keys);
-static const struct yaml_form variable_form = {.noun = "a variable", .keys = buffer_keys, .count = BUFFER_ADDRESS};
-
-static bool read_buffer(struct yaml_reader *reader, void *user) {
-    struct launch_file *file = user;
-    struct buffer *buffer = ARENA_APPEND(file->arena, file->buffers, file->buffer_count);
-    struct yaml_place start = yaml_place_of(reader);
-    buffer->fill = (struct fill){.kind = &fill_zeros, .type = &element_u32.policy, .seed = 1};
-    if (!yaml_read_form(reader, &buffer_form, file, buffer, buffer->places)) return false;
-    if (buffer->name && buffer->bytes) return true;
-    return error_at(reader->err, reader->label, start.line, start.column, "a buffer requires name and bytes");
-}
-static bool read_variable(struct yaml_reader *reader, void *user) {
-    struct launch_file *file = user;
-    struct buffer *variable = ARENA_APPEND(file->arena, file->variables, file->variable_count);
-    struct yaml_place start = yaml_place_of(reader);
-    variable->is_variable = true;
-    variable->fill = (struct fill){.type = &element_u32.policy, .seed = 1};
-    if (!yaml_read_form(reader, &variable_form, file, variable, variable->places)) return false;
-    if (variable->name) return true;
-    return error_at(reader->err, reader->label, start.line, start.column, "a variable requires name");
-}
-static bool read_variables(struct yaml_reader *reader, void *user, void *to) {
-    (void)to;
-    return yaml_read_elements(reader, "variables", read_variable, user);
-}
-static bool read_buffers(struct yaml_reader *reader, void *user, void *to) {
-    (void)to;
-    return yaml_read_elements(reader, "buffers", read_buffer, user);
-}
 
 static const struct yaml_key kernel_keys[] = {
     [KERNEL_SYMBOL] = TEXT(struct kernel_row, symbol),
@@ -337,7 +95,7 @@ static bool read_kernels(struct yaml_reader *reader, void *user, void *to) {
 static const struct yaml_key argument_keys[] = {
     [ARGUMENT_BUFFER] = TEXT(struct argument, buffer),
     [ARGUMENT_OFFSET] = ROW(P_INT(struct argument, offset, 0, -1e15, 1e15, "bytes", "")),
-    [ARGUMENT_SCALAR] = ROW(P_CHOICE(struct argument, scalar, element_family, "u32", "")),
+    [ARGUMENT_SCALAR] = ROW(P_CHOICE(struct argument, scalar, launch_elements, "u32", "")),
     [ARGUMENT_VALUE] = LITERAL(struct argument, value),
     [ARGUMENT_BYTES] = TEXT(struct argument, bytes),
     [ARGUMENT_TEXTURE] = TEXT(struct argument, texture),
@@ -402,8 +160,8 @@ static const struct yaml_key file_keys[] = {
     [FILE_DESCRIPTION] = TEXT(struct launch_file, description),
     [FILE_PTX] = TEXT(struct launch_file, ptx),
     [FILE_KERNELS] = NESTED(struct launch_file, kernels, read_kernels),
-    [FILE_BUFFERS] = NESTED(struct launch_file, buffers, read_buffers),
-    [FILE_VARIABLES] = NESTED(struct launch_file, variables, read_variables),
+    [FILE_BUFFERS] = NESTED(struct launch_file, buffers, launch_read_buffers),
+    [FILE_VARIABLES] = NESTED(struct launch_file, variables, launch_read_variables),
     [FILE_TEXTURES] = NESTED(struct launch_file, textures, read_textures),
     [FILE_LAUNCHES] = NESTED(struct launch_file, launches, read_launches),
 };
@@ -416,18 +174,9 @@ static bool read_document(struct launch_file *file, struct yaml_reader *reader) 
     return yaml_read_form(reader, &file_form, file, file, file->places) && yaml_read_tail(reader);
 }
 
-/* The content of a file, also as one of the inputs. */
-static char *read_input(struct launch_file *file, const char *path, size_t *bytes, struct error *err) {
-    char *content = arena_file(file->arena, path, bytes, err);
-    if (content)
-        *(struct launch_input *)ARENA_APPEND(file->arena, file->inputs, file->input_count) =
-            (struct launch_input){content, *bytes};
-    return content;
-}
-
 static bool read_file(struct launch_file *file, struct error *err) {
     size_t bytes;
-    char *text = read_input(file, file->path, &bytes, err);
+    char *text = launch_read_input(file, file->path, &bytes, err);
     if (!text) return false;
     struct yaml_reader reader;
     yaml_reader_open(&reader, file->path, text, bytes, err);
@@ -437,204 +186,6 @@ static bool read_file(struct launch_file *file, struct error *err) {
 }
 
 /* --- checking --- */
-
-#define BLAME(file, place_, err, ...) error_at(err, (file)->path, (place_).line, (place_).column, __VA_ARGS__)
-
-/* A path in the file, relative to the file's directory. */
-static char *relative_path(const struct launch_file *file, const char *path) {
-    const char *slash = strrchr(file->path, '/');
-    return path[0] == '/' || !slash ? mem_text(path)
-                                    : text_format("%.*s/%s", (int)(slash - file->path), file->path, path);
-}
-
-static bool integer_parse(const char *text, const struct element *element, uint64_t *value) {
-    const char *digits = text + (*text == '-' || *text == '+');
-    bool hex = digits[0] == '0' && (digits[1] == 'x' || digits[1] == 'X');
-    const char *allowed = hex ? "0123456789abcdefABCDEF" : "0123456789", *start = digits + (hex ? 2 : 0);
-    if (*start == '\0' || start[strspn(start, allowed)] != '\0') return false;
-    errno = 0;
-    uint64_t size = strtoull(start, NULL, hex ? 16 : 10);
-    bool negative = *text == '-';
-    unsigned bits = 8 * element->bytes;
-    uint64_t most = element->kind == SIGNED && !hex ? low_mask(bits - 1) + negative : low_mask(bits);
-    if (errno == ERANGE || size > most || (negative && element->kind == UNSIGNED && size > 0)) return false;
-    *value = negative ? -size : size;
-    return true;
-}
-
-/* Floats: decimal, C's hexadecimal, inf and nan, or PTX's 0f and 0d with the bits. */
-static bool real_parse(const char *text, const struct element *element, double *value) {
-    char *end;
-    size_t length = strlen(text);
-    if (text[0] == '0' && text[1] == (element->bytes == 4 ? 'f' : 'd') && length == 2 + 2 * (size_t)element->bytes) {
-        uint64_t bits = strtoull(text + 2, &end, 16);
-        uint32_t single_bits = (uint32_t)bits;
-        float single;
-        memcpy(&single, &single_bits, sizeof single);
-        if (element->bytes == 4)
-            *value = (double)single;
-        else
-            memcpy(value, &bits, sizeof *value);
-        return *end == '\0';
-    }
-    *value = strtod(text, &end);
-    return end != text && *end == '\0';
-}
-
-static bool check_literal(const struct launch_file *file, const struct literal *literal, const struct policy *type,
-                          struct number *number, struct error *err) {
-    const struct element *element = (const struct element *)type;
-    if (!literal->text) return true;
-    if (element->kind == REAL) {
-        number->integer = 0;
-        if (real_parse(literal->text, element, &number->real)) return true;
-    } else if (integer_parse(literal->text, element, &number->integer)) {
-        return true;
-    }
-    return BLAME(file, literal->place, err, "'%s' is not a valid %s", yaml_show(literal->text).text, type->name);
-}
-
-static void element_store(const struct element *element, struct number number, uint8_t *to) {
-    float single = (float)number.real;
-    if (element->kind != REAL)
-        memcpy(to, &number.integer, element->bytes); /* little-endian, as on the device */
-    else if (element->bytes == 4)
-        memcpy(to, &single, sizeof single);
-    else
-        memcpy(to, &number.real, sizeof number.real);
-}
-
-static const char *noun_of(const struct buffer *buffer) { return buffer->is_variable ? "variable" : "buffer"; }
-
-/* Elements of the fill; the last one may be incomplete. */
-static uint64_t element_count(const struct buffer *buffer) {
-    return div_up((uint64_t)buffer->bytes, ((const struct element *)buffer->fill.type)->bytes);
-}
-
-/* The content of a file that must have exactly the buffer's size. */
-static bool check_content(struct launch_file *file, const struct buffer *buffer, const char *name,
-                          struct yaml_place place, uint8_t **content, struct error *err) {
-    struct error inner = {0};
-    size_t bytes;
-    char *path = relative_path(file, name);
-    *content = (uint8_t *)read_input(file, path, &bytes, &inner);
-    free(path);
-    if (!*content) return BLAME(file, place, err, "%s", inner.text);
-    if (bytes == (uint64_t)buffer->bytes) return true;
-    return BLAME(file, place, err, "%s has %zu bytes, but %s %s has %" PRId64, name, bytes, noun_of(buffer),
-                 buffer->name, buffer->bytes);
-}
-
-static bool check_fill(struct launch_file *file, struct buffer *buffer, struct error *err) {
-    struct fill *fill = &buffer->fill;
-    struct yaml_place place = buffer->places[BUFFER_FILL];
-    fill->step_number = (struct number){1, 1};
-    fill->high_number.real = 1;
-    struct {
-        const struct literal *literal;
-        struct number *number;
-    } numbers[] = {{&fill->value, &fill->value_number},
-                   {&fill->start, &fill->start_number},
-                   {&fill->step, &fill->step_number},
-                   {&fill->low, &fill->low_number},
-                   {&fill->high, &fill->high_number}};
-    for (unsigned i = 0; i < COUNT_OF(numbers); i++)
-        if (!check_literal(file, numbers[i].literal, fill->type, numbers[i].number, err)) return false;
-    if ((fill->kind == &fill_const) != (fill->value.text != NULL))
-        return BLAME(file, place, err, "value is required for a fill of kind const, and not allowed otherwise");
-    if ((fill->kind == &fill_file) != (fill->file != NULL))
-        return BLAME(file, place, err, "file is required for a fill of kind file, and not allowed otherwise");
-    if ((fill->low.text != NULL) != (fill->high.text != NULL))
-        return BLAME(file, place, err, "a range requires both low and high");
-    for (unsigned i = 0; i < fill->setting_count; i++) {
-        struct setting *setting = &fill->settings[i];
-        if (!check_literal(file, &setting->value, fill->type, &setting->number, err)) return false;
-        if ((uint64_t)setting->index >= element_count(buffer))
-            return BLAME(file, setting->value.place, err,
-                         "index %" PRId64 " is out of range: there are %" PRIu64 " elements in %s", setting->index,
-                         element_count(buffer), buffer->name);
-    }
-    return !fill->file || check_content(file, buffer, fill->file, place, &fill->content, err);
-}
-
-static bool find_region(void *user, const char *name, struct launch_region *region) {
-    struct launch_file *file = user;
-    for (unsigned i = 0; i < file->buffer_count; i++) {
-        struct buffer *buffer = &file->buffers[i];
-        *region = (struct launch_region){buffer->bytes, buffer->address, &buffer->reserved_bytes};
-        if (strcmp(buffer->name, name) == 0) return true;
-    }
-    return false;
-}
-
-static bool check_contents(struct launch_file *file, struct buffer *buffer, struct error *err) {
-    return check_fill(file, buffer, err) &&
-           (!buffer->expected || check_content(file, buffer, buffer->expected, buffer->places[BUFFER_EXPECTED],
-                                               &buffer->expected_content, err));
-}
-
-static bool check_variables(struct launch_file *file, const struct program *program, struct error *err) {
-    for (unsigned i = 0; i < file->variable_count; i++) {
-        struct buffer *variable = &file->variables[i];
-        const struct program_variable *found = NULL;
-        struct yaml_names names = {.count = 0};
-        for (uint32_t k = 0; k < program->variable_count && !found; k++) {
-            yaml_names_add(&names, program->variables[k].name);
-            if (strcmp(program->variables[k].name, variable->name) == 0) found = &program->variables[k];
-        }
-        if (!found) {
-            char hint[900];
-            yaml_names_hint(&names, variable->name, hint, sizeof hint);
-            return BLAME(file, variable->places[BUFFER_NAME], err, "%s has no variable '%s' in .global or .const%s",
-                         file->ptx_path, yaml_show(variable->name).text, hint);
-        }
-        for (unsigned j = 0; j < i; j++)
-            if (strcmp(variable->name, file->variables[j].name) == 0)
-                return BLAME(file, variable->places[BUFFER_NAME], err, "variable '%s' is given twice",
-                             yaml_show(variable->name).text);
-        if (variable->bytes && (uint64_t)variable->bytes != found->size_bytes)
-            return BLAME(file, variable->places[BUFFER_BYTES], err, "variable %s has %" PRIu64 " bytes", found->name,
-                         found->size_bytes);
-        if (!found->size_bytes)
-            return BLAME(file, variable->places[BUFFER_NAME], err, "variable %s has no bytes", found->name);
-        variable->bytes = (int64_t)found->size_bytes;
-        variable->address = (int64_t)found->address;
-        if (!check_contents(file, variable, err)) return false;
-    }
-    return true;
-}
-
-static bool check_buffers(struct launch_file *file, struct memory *memory, struct error *err) {
-    for (unsigned i = 0; i < file->buffer_count; i++) {
-        struct buffer *buffer = &file->buffers[i];
-        for (unsigned j = 0; j < i; j++)
-            if (strcmp(buffer->name, file->buffers[j].name) == 0)
-                return BLAME(file, buffer->places[BUFFER_NAME], err, "there are two buffers named '%s'",
-                             yaml_show(buffer->name).text);
-        if (buffer->address && buffer->gpgpusim_addr)
-            return BLAME(file, buffer->places[BUFFER_ADDRESS], err,
-                         "gpgpusim_addr is also given: give only one of them");
-        if (!buffer->address) buffer->address = buffer->gpgpusim_addr;
-        buffer->reserved_bytes = buffer->bytes;
-        if (!check_contents(file, buffer, err)) return false;
-    }
-    if (!launch_textures_reserve(&file->textures, file->path, find_region, file, err)) return false;
-    /* Buffers with a given address come first, so that the others are placed after them. */
-    for (unsigned i = 0; i < file->buffer_count; i++) {
-        const struct buffer *buffer = &file->buffers[i];
-        if (buffer->address && !memory_place(memory, (uint64_t)buffer->address, (uint64_t)buffer->reserved_bytes))
-            return BLAME(file,
-                         buffer->places[buffer->places[BUFFER_ADDRESS].line ? BUFFER_ADDRESS : BUFFER_GPGPUSIM_ADDR],
-                         err, "buffer %s overlaps another or does not fit in memory", buffer->name);
-    }
-    for (unsigned i = 0; i < file->buffer_count; i++) {
-        struct buffer *buffer = &file->buffers[i];
-        if (!buffer->address) buffer->address = (int64_t)memory_allocate(memory, (uint64_t)buffer->reserved_bytes);
-        if (!buffer->address)
-            return BLAME(file, buffer->places[BUFFER_BYTES], err, "buffer %s does not fit in memory", buffer->name);
-    }
-    return true;
-}
 
 static bool check_hex(struct launch_file *file, struct argument *argument, struct error *err) {
     static const char digits[] = "0123456789abcdef";
@@ -676,8 +227,8 @@ static bool check_argument(struct launch_file *file, const struct program *progr
     argument->content = arena_alloc(file->arena, 8, 1);
     if (argument->scalar) {
         struct number number = {0};
-        if (!check_literal(file, &argument->value, argument->scalar, &number, err)) return false;
-        element_store((const struct element *)argument->scalar, number, argument->content);
+        if (!launch_check_literal(file, &argument->value, argument->scalar, &number, err)) return false;
+        launch_store((const struct element *)argument->scalar, number, argument->content);
         argument->size_bytes = ((const struct element *)argument->scalar)->bytes;
         return true;
     }
@@ -794,15 +345,15 @@ static bool check_all(struct launch_file *file, struct error *err) {
     device_init(&device);
     struct ptx_module *module = NULL;
     struct loaded_module *loaded = NULL;
-    bool good = check_buffers(file, &device.memory, err);
-    if (good) file->ptx_text = read_input(file, file->ptx_path, &file->ptx_bytes, err);
+    bool good = launch_check_buffers(file, &device.memory, err);
+    if (good) file->ptx_text = launch_read_input(file, file->ptx_path, &file->ptx_bytes, err);
     if (file->ptx_text) module = ptx_parse(file->ptx_path, file->ptx_text, file->ptx_bytes, err);
     if (module && module->warning) file->warning = arena_text(file->arena, module->warning, strlen(module->warning));
     if (module) loaded = device_load(&device, module, err);
-    good =
-        loaded && check_variables(file, loaded_program(loaded), err) &&
-        launch_textures_check(&file->textures, file->path, find_region, file, &device, loaded_program(loaded), err) &&
-        check_launches(file, loaded_program(loaded), err);
+    good = loaded && launch_check_variables(file, loaded_program(loaded), err) &&
+           launch_textures_check(&file->textures, file->path, launch_find_region, file, &device, loaded_program(loaded),
+                                 err) &&
+           check_launches(file, loaded_program(loaded), err);
     if (loaded) device_unload(&device, loaded);
     device_release(&device);
     return good;
@@ -812,7 +363,7 @@ static bool find_ptx(struct launch_file *file, const char *ptx, struct error *er
     if (ptx)
         file->ptx_path = mem_text(ptx);
     else if (file->ptx)
-        file->ptx_path = relative_path(file, file->ptx);
+        file->ptx_path = launch_relative_path(file, file->ptx);
     else
         return error_at(err, file->path, 1, 1, "no PTX is given: add `ptx: FILE`, or use --ptx FILE");
     return true;
@@ -845,56 +396,6 @@ const char *launch_file_warning(const struct launch_file *file) { return file->w
 
 /* --- running --- */
 
-/* Element `i` of a fill that generates elements one by one; `state` is the generator's. */
-static struct number fill_element(const struct fill *fill, uint64_t i, uint64_t *state) {
-    const struct element *element = (const struct element *)fill->type;
-    struct number number = fill->value_number;
-    if (fill->kind == &fill_iota) {
-        number.integer = fill->start_number.integer + i * fill->step_number.integer;
-        number.real = fill->start_number.real + (double)i * fill->step_number.real;
-    } else if (fill->kind == &fill_lcg) {
-        *state = (uint32_t)(*state * 1664525 + 1013904223);
-        number.integer = *state >> fill->shift;
-        if (fill->mod) number.integer %= (uint64_t)fill->mod;
-        number.real = (double)number.integer;
-    } else if (fill->kind == &fill_random && element->kind == REAL) {
-        double low = fill->low_number.real, high = fill->high_number.real;
-        number.real = low + (high - low) * ((double)(random_next(state) >> 11) * 0x1p-53);
-    } else if (fill->kind == &fill_random && fill->low.text) {
-        uint64_t span = fill->high_number.integer - fill->low_number.integer + 1;
-        number.integer = fill->low_number.integer + (span ? random_below(state, span) : random_next(state));
-    } else if (fill->kind == &fill_random) {
-        number.integer = random_next(state);
-    }
-    return number;
-}
-
-/* Element `i` of a memory of `bytes`, cut off at its end. */
-static void element_put(const struct element *element, struct number number, uint8_t *memory, uint64_t i,
-                        uint64_t bytes) {
-    uint8_t whole[8];
-    uint64_t at = i * element->bytes;
-    element_store(element, number, whole);
-    memcpy(memory + at, whole, min_u64(element->bytes, bytes - at));
-}
-
-static void fill_buffer(struct host *host, const struct buffer *buffer) {
-    const struct fill *fill = &buffer->fill;
-    const struct element *element = (const struct element *)fill->type;
-    uint8_t *memory = host_memory(host, (uint64_t)buffer->address, (uint64_t)buffer->bytes);
-    if (!memory) return;
-    uint64_t state = (uint64_t)fill->seed, bytes = (uint64_t)buffer->bytes;
-    if (fill->content)
-        memcpy(memory, fill->content, bytes);
-    else if (fill->kind == &fill_zeros && buffer->is_variable) /* a buffer is zero from the start */
-        memset(memory, 0, bytes);
-    else if (fill->kind && fill->kind != &fill_zeros)
-        for (uint64_t i = 0; i < element_count(buffer); i++)
-            element_put(element, fill_element(fill, i, &state), memory, i, bytes);
-    for (unsigned i = 0; i < fill->setting_count; i++)
-        element_put(element, fill->settings[i].number, memory, (uint64_t)fill->settings[i].index, bytes);
-}
-
 static struct dim dim_of(const struct int_list *list) {
     uint32_t size[3];
     dims_of(list, size);
@@ -920,7 +421,7 @@ static void run(void *user, struct host *host) {
     for (unsigned i = 0; i < file->buffer_count; i++)
         host_place(host, (uint64_t)file->buffers[i].address, (uint64_t)file->buffers[i].reserved_bytes);
     host_module(host, file->ptx_path, file->ptx_text, file->ptx_bytes); /* as when the file was checked */
-    for (unsigned i = 0; content_at(file, i); i++) fill_buffer(host, content_at(file, i));
+    for (unsigned i = 0; launch_buffer_at(file, i); i++) launch_fill_buffer(host, launch_buffer_at(file, i));
     launch_textures_run(&file->textures, host);
     for (unsigned i = 0; i < file->launch_count && !host_failed(host); i++) {
         const struct launch_row *row = &file->launches[i];
@@ -943,53 +444,17 @@ static void run(void *user, struct host *host) {
     }
 }
 
-static bool check_sums(struct host *host, const struct buffer *buffer, const uint8_t *memory) {
-    uint32_t sum = 0, mix = 0;
-    for (uint64_t i = 0; i < (uint64_t)buffer->bytes; i += 4) {
-        uint32_t word = 0;
-        memcpy(&word, memory + i, min_u64(sizeof word, (uint64_t)buffer->bytes - i));
-        sum += word;
-        mix ^= word;
-    }
-    struct {
-        enum buffer_key key;
-        const char *name;
-        uint32_t found;
-        int64_t wanted;
-    } sums[] = {{BUFFER_SUM, "final_sum_u32", sum, buffer->final_sum_u32},
-                {BUFFER_XOR, "final_xor_u32", mix, buffer->final_xor_u32}};
-    for (unsigned i = 0; i < COUNT_OF(sums); i++)
-        if (buffer->places[sums[i].key].line && sums[i].found != sums[i].wanted)
-            return host_fail(host, "%s %s: %s is %u, expected %" PRId64, noun_of(buffer), buffer->name, sums[i].name,
-                             sums[i].found, sums[i].wanted);
-    return true;
-}
-
-static bool check_expected(struct host *host, const struct buffer *buffer, const uint8_t *memory) {
-    for (int64_t i = 0; buffer->expected && i < buffer->bytes; i++)
-        if (memory[i] != buffer->expected_content[i])
-            return host_fail(host, "%s %s differs from %s, first at byte %" PRId64 ": 0x%02x, expected 0x%02x",
-                             noun_of(buffer), buffer->name, buffer->expected, i, memory[i],
-                             buffer->expected_content[i]);
-    return true;
-}
-
 static bool verify(void *user, struct host *host) {
     const struct launch_file *file = user;
     const struct buffer *buffer;
-    for (unsigned i = 0; (buffer = content_at(file, i)); i++) {
-        const uint8_t *memory = host_memory(host, (uint64_t)buffer->address, (uint64_t)buffer->bytes);
-        if (!memory || !check_sums(host, buffer, memory) || !check_expected(host, buffer, memory)) return false;
-    }
+    for (unsigned i = 0; (buffer = launch_buffer_at(file, i)); i++)
+        if (!launch_verify_buffer(host, buffer)) return false;
     return true;
 }
 
 struct stream_source *launch_file_source(const struct launch_file *file) {
     bool verifies = false;
-    for (unsigned i = 0; content_at(file, i); i++) {
-        const struct yaml_place *places = content_at(file, i)->places;
-        verifies |= places[BUFFER_SUM].line || places[BUFFER_XOR].line || places[BUFFER_EXPECTED].line;
-    }
+    for (unsigned i = 0; launch_buffer_at(file, i); i++) verifies |= launch_buffer_verifies(launch_buffer_at(file, i));
     return program_source_create(&(struct host_program){
         .name = file->name, .run = run, .check = verifies ? verify : NULL, .user = (void *)(uintptr_t)file});
 }
@@ -997,7 +462,7 @@ struct stream_source *launch_file_source(const struct launch_file *file) {
 bool launch_file_dump(const struct launch_file *file, struct stream_source *source, unsigned index,
                       struct launch_dump *dump) {
     const struct buffer *buffer;
-    for (unsigned i = 0; (buffer = content_at(file, i)); i++) {
+    for (unsigned i = 0; (buffer = launch_buffer_at(file, i)); i++) {
         if (!buffer->dump || index-- > 0) continue;
         struct host *host = source ? program_source_host(source) : NULL;
         *dump = (struct launch_dump){buffer->dump, (uint64_t)buffer->bytes, NULL};
