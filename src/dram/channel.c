@@ -319,8 +319,10 @@ static NEVER_INLINE void log_command(struct dram_channel *ch, uint64_t cycle, en
 }
 
 /* The row state that a request found, counted at its first command. */
-static inline void count_first(struct dram_channel *ch, struct dram_request *request, uint64_t *counter) {
+static inline void count_first(struct dram_channel *ch, struct dram_request *request, uint64_t *counter,
+                               uint64_t cycle) {
     request->begun = true;
+    request->begun_at = cycle;
     ++*counter;
     ch->stats.row_hits += (unsigned)__builtin_popcount(request->bursts) - 1;
 }
@@ -426,7 +428,7 @@ static ALWAYS_INLINE uint64_t issue_column(struct dram_channel *ch, struct dram_
                                            uint64_t cycle, uint64_t limit, struct rules rules) {
     uint16_t index = queue->candidate[COLUMN_BUS][bank];
     struct dram_request *request = &ch->request[index];
-    if (!request->begun) count_first(ch, request, &ch->stats.row_hits);
+    if (!request->begun) count_first(ch, request, &ch->stats.row_hits, cycle);
     if (!rules.special && request->bursts & (request->bursts - 1) &&
         !others_come_first(ch, bank, request->write, rules))
         cycle = issue_all_but_last(ch, request, cycle, limit);
@@ -449,7 +451,7 @@ static ALWAYS_INLINE void issue_activate(struct dram_channel *ch, struct dram_qu
     struct dram_request *request = &ch->request[queue->candidate[ROW_BUS][bank]];
     uint64_t bit = UINT64_C(1) << bank;
     if (UNLIKELY(ch->log != NULL)) log_command(ch, cycle, DRAM_ACTIVATE, bank, request->row, 0);
-    if (!request->begun) count_first(ch, request, &ch->stats.row_misses);
+    if (!request->begun) count_first(ch, request, &ch->stats.row_misses, cycle);
     ch->stats.activates++;
     if (!request_row_opened(request)) {
         request->rank -= RANK_WAITING - RANK_OPENED;
@@ -694,7 +696,7 @@ static ALWAYS_INLINE void take_row(struct dram_channel *ch, struct dram_queue *q
         if (!queue->conflict) ch->row_next = max_u64(ch->row_next, ch->activate_at);
     } else {
         struct dram_request *request = &ch->request[queue->candidate[ROW_BUS][bank]];
-        if (!request->begun) count_first(ch, request, &ch->stats.row_conflicts);
+        if (!request->begun) count_first(ch, request, &ch->stats.row_conflicts, cycle);
         issue_precharge(ch, bank, cycle);
     }
     if (!rules.special) {

@@ -50,6 +50,7 @@ struct dram_request {
     uint64_t ready;       /* earliest core cycle to enter the queue, then that of entering it */
     uint64_t ready_cycle; /* the same in memory cycles: the last that has begun by then */
     uint64_t rank;        /* priority, lowest first: RANK_WAITING, order of arrival, bank */
+    uint64_t begun_at;    /* memory cycle of its first command */
     uint32_t row;
     uint32_t column; /* for the command log */
     uint16_t next;   /* next younger request of the same bank and queue */
@@ -59,7 +60,7 @@ struct dram_request {
     uint8_t bursts; /* bursts of the line still to be transferred, one bit each */
     bool begun;     /* its first command has been issued */
     bool forwarded; /* a read whose data came from the write queue */
-    uint8_t spare[39];
+    uint8_t spare[31];
 };
 
 /* Bits of a rank: the request's row has not been opened for it, or has; then it has priority over all others. Either

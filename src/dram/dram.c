@@ -38,6 +38,7 @@
 #include "dram/dram_config.h"
 #include "sim/clock.h"
 #include "sim/gpu_config.h"
+#include "sim/latency.h"
 
 STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
 
@@ -102,6 +103,22 @@ static inline uint64_t core_cycle_of(struct clock clock, const struct moment *fr
 
 /* ------------------------------------------------------------------- replies */
 
+/* The data of a read will be visible to the slice when its reply has been pushed. A first command in the memory cycle
+ * after that of entering the queue has not waited. */
+static NEVER_INLINE void observe_read(struct controller *mc, const struct slice_side *slice,
+                                      const struct dram_request *request) {
+    struct latency *latency = mc->engine->latency;
+    const struct message *read = &request->message;
+    uint64_t key = latency_key(LATENCY_FETCH, read->source, read->tag, read->sectors);
+    uint64_t visible = slice->output.last_visible;
+    latency_mark_loaded(latency, key, LATENCY_dram_queue, LATENCY_dram, slice->input.latency + mc->controller_cycles,
+                        request->ready);
+    if (!request->forwarded)
+        latency_mark(latency, key, LATENCY_dram_queue, clock_core_cycle(mc->clock, request->begun_at - 1));
+    latency_mark(latency, key, LATENCY_dram, clock_core_cycle(mc->clock, request->done));
+    latency_mark_loaded(latency, key, LATENCY_dram_queue, LATENCY_dram, slice->output.latency, visible);
+}
+
 static inline void send_reply(struct controller *mc, struct slice_side *slice, struct dram_channel *channel,
                               uint16_t index, uint64_t now) {
     struct dram_request *request = &channel->request[index];
@@ -109,6 +126,7 @@ static inline void send_reply(struct controller *mc, struct slice_side *slice, s
     request->message.kind = request->write ? MESSAGE_ACK : MESSAGE_DATA;
     channel->writes -= request->write;
     port_push_late(&slice->output, now, done - now, &request->message, sizeof request->message);
+    if (UNLIKELY(mc->engine->latency != NULL) && !request->write) observe_read(mc, slice, request);
     channel_free(channel, index);
     if (UNLIKELY(mc->full)) mc->full &= ~channel->bit;
 }

@@ -27,6 +27,12 @@ bool cluster_is_remote(const struct warp_state *w, uint64_t address) {
     return field && field - 1 != w->warp.cta->rank;
 }
 
+void cluster_record(const struct warp_state *w, uint64_t address, struct instr *record) {
+    if (LIKELY(!cluster_is_remote(w, address))) return;
+    record->flags |= INSTR_CLUSTER;
+    record->updates = (uint8_t)((address >> CLUSTER_RANK_SHIFT) - 1);
+}
+
 /* Ends the phase if every live thread of the cluster has arrived. */
 static void phase_check(struct cta *first, uint32_t ctas) {
     const struct run *run = first->run;

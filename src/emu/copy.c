@@ -6,6 +6,8 @@
  * Copies that nobody waits for are performed when their warp ends; the oldest ones earlier if many are pending.
  * Addresses are checked when the copy issues.
  *
+ * A bulk copy to shared memory may have its destination in another CTA of the cluster, together with its mbarrier.
+ *
  * A record of a bulk copy touches at most 8 KiB; larger copies are several records. */
 #include "emu/cta.h"
 
@@ -14,6 +16,7 @@
 #include <string.h>
 
 enum { PENDING_MAX = 1024, BULK_ALIGN_BYTES = 16, PIECE_BYTES = WARP_LANES * TOUCH_BLOCK_BYTES };
+enum { SHARED_PASS_BYTES = 128 }; /* of 32 banks */
 enum group_kind { GROUP_LANES, GROUP_BULK, GROUP_KINDS };
 
 /* An instruction cp.async whose lanes in `mask` are pending. */
@@ -93,12 +96,18 @@ static void store_land(struct warp_state *w, const struct bulk_store *store) {
     w->run->changed |= 1 << PTX_SPACE_GLOBAL;
 }
 
-void bulk_land(struct warp_state *w, const struct op *op, unsigned lane, uint64_t to, uint64_t from, uint32_t bytes) {
-    const uint8_t *data = bytes ? memory_at(&w->run->device->memory, from, bytes) : NULL;
-    if (data)
-        memcpy(w->warp.cta->shared + to, data, bytes);
-    else if (bytes)
-        source_gone(w, op, lane, from, bytes);
+/* The CTA of the destination has not ended: one of its threads tests the mbarrier, or another one has found it. That of
+ * the source may have, but keeps its memory as long as the cluster. */
+void bulk_land(struct warp_state *w, const struct op *op, unsigned lane, const struct bulk_copy *copy) {
+    if (!copy->bytes) return;
+    uint8_t *to = space_at(w, PTX_SPACE_SHARED, copy->to, copy->bytes, ACCESS_WRITE);
+    const uint8_t *from = op->operation == OPERATION_bulk_send
+                              ? w->warp.cta->shared + copy->from
+                              : memory_at(&w->run->device->memory, copy->from, copy->bytes);
+    if (from)
+        memmove(to, from, copy->bytes);
+    else
+        source_gone(w, op, lane, copy->from, copy->bytes);
 }
 
 /* Which lanes' copies of a kind are performed: those before a number, or of groups so old that `keep` newer ones of the
@@ -172,8 +181,16 @@ bool copy_shared(struct warp_state *w, const struct op *op, unsigned lane, uint6
     if (cta == w->warp.cta)
         *address &= low_mask(CLUSTER_RANK_SHIFT);
     else if (cta)
-        fault_set(w, op, lane, "asynchronous copies and mbarriers in other blocks of the cluster are not supported");
+        fault_set(w, op, lane,
+                  "0x%" PRIx64 " is in the shared memory of another block of the cluster; the instruction requires an "
+                  "address in its own block (.shared::cta)",
+                  *address);
     return !cta || cta == w->warp.cta; /* the access to memory that does not exist is a fault, too */
+}
+
+void copy_cluster(const struct warp_state *w, uint64_t *address) {
+    if (UNLIKELY(*address >> CLUSTER_RANK_SHIFT) && !cluster_is_remote(w, *address))
+        *address &= low_mask(CLUSTER_RANK_SHIFT);
 }
 
 /* Makes space for another pending copy; the oldest ones are performed if there are too many. */
@@ -279,8 +296,9 @@ static uint32_t bulk_pieces(uint64_t address, uint32_t bytes) {
     return bytes ? (uint32_t)((address + bytes - 1) / PIECE_BYTES - address / PIECE_BYTES + 1) : 1;
 }
 
+/* `barrier`: the number of the mbarrier, and `at` its address. */
 static void bulk_record(struct warp_state *w, const struct op *op, unsigned lane, uint64_t address, uint32_t bytes,
-                        enum access_kind kind, uint8_t barrier) {
+                        enum access_kind kind, uint8_t barrier, uint64_t at) {
     uint64_t end = address + bytes;
     uint32_t mask = UINT32_C(1) << lane;
     for (uint32_t pieces = bulk_pieces(address, bytes); pieces; pieces--) {
@@ -294,10 +312,27 @@ static void bulk_record(struct warp_state *w, const struct op *op, unsigned lane
         record.flags |= w->note.flags;
         record.count = w->note.count;
         record.barrier = barrier;
+        cluster_record(w, at, &record);
         if (w->run->loaded->promises) promise_note(w, op, &record);
         trace_put_access(w->writer, &record, w->note.touch);
         address = next;
         mask = 0; /* the thread has executed one instruction */
+    }
+}
+
+/* The records of a bulk copy within shared memory have no touches, but the number of bank passes. */
+static void send_record(struct warp_state *w, const struct op *op, unsigned lane, uint32_t bytes, uint8_t barrier,
+                        uint64_t at) {
+    uint32_t mask = UINT32_C(1) << lane;
+    for (uint32_t pieces = bulk_pieces(0, bytes); pieces; pieces--) {
+        uint32_t piece = (uint32_t)min_u64(bytes, PIECE_BYTES);
+        struct instr record = record_of(w, op, mask);
+        record.conflicts = (uint8_t)div_up(piece, SHARED_PASS_BYTES);
+        record.barrier = barrier;
+        cluster_record(w, at, &record);
+        trace_put_access(w->writer, &record, NULL);
+        bytes -= piece;
+        mask = 0;
     }
 }
 
@@ -309,14 +344,20 @@ static bool bulk_check(struct warp_state *w, const struct op *op, unsigned lane,
         return false;
     }
     if (!bytes || space_at(w, space, address, bytes, kind)) return true;
+    if (space == PTX_SPACE_SHARED && !cluster_cta(w, address)) {
+        access_fault(w, op, lane, space, address, BULK_ALIGN_BYTES, kind);
+        return false;
+    }
     const char *name = space == PTX_SPACE_SHARED ? "shared" : "global";
     fault_set(w, op, lane, "a bulk copy of %u bytes %s %s memory at 0x%" PRIx64 ": beyond its end", bytes,
               kind == ACCESS_READ ? "from" : "to", name, address);
     return false;
 }
 
+/* To shared memory: from global memory, or from that of the CTA. */
 static void execute_bulk_load(struct warp *warp, const struct op *op, uint32_t mask) {
     struct warp_state *w = warp_state(warp);
+    bool sends = op->operation == OPERATION_bulk_send;
     uint64_t to[WARP_LANES], from[WARP_LANES], barrier[WARP_LANES], bytes[WARP_LANES];
     copy_addresses(w, op, 0, mask, to);
     copy_addresses(w, op, 1, mask, from);
@@ -325,14 +366,28 @@ static void execute_bulk_load(struct warp *warp, const struct op *op, uint32_t m
     w->run->changed |= 1 << PTX_SPACE_SHARED;
     FOR_LANES (lane, mask) {
         uint32_t size = (uint32_t)bytes[lane];
-        if (!copy_shared(w, op, lane, &to[lane]) || !copy_shared(w, op, lane, &barrier[lane]) ||
+        copy_cluster(w, &to[lane]);
+        copy_cluster(w, &barrier[lane]);
+        if ((sends && !copy_shared(w, op, lane, &from[lane])) ||
             !bulk_check(w, op, lane, PTX_SPACE_SHARED, to[lane], size, ACCESS_WRITE) ||
-            !bulk_check(w, op, lane, PTX_SPACE_GLOBAL, from[lane], size, ACCESS_READ))
+            !bulk_check(w, op, lane, sends ? PTX_SPACE_SHARED : PTX_SPACE_GLOBAL, from[lane], size, ACCESS_READ))
             return;
-        int slot =
-            mbarrier_bind_copy(w, op, lane, barrier[lane], to[lane], from[lane], size, bulk_pieces(from[lane], size));
+        if ((to[lane] ^ barrier[lane]) >> CLUSTER_RANK_SHIFT) {
+            fault_set(w, op, lane,
+                      "the mbarrier at 0x%" PRIx64 " and the destination of the copy at 0x%" PRIx64
+                      " are in the shared memory of different blocks of the cluster",
+                      barrier[lane], to[lane]);
+            return;
+        }
+        const struct bulk_copy copy = {
+            .to = to[lane], .from = from[lane], .bytes = size, .pieces = bulk_pieces(sends ? 0 : from[lane], size)};
+        int slot = mbarrier_bind_copy(w, op, lane, barrier[lane], &copy);
         if (slot < 0) return;
-        if (w->writer) bulk_record(w, op, lane, from[lane], size, ACCESS_READ, (uint8_t)slot);
+        if (!w->writer) continue;
+        if (sends)
+            send_record(w, op, lane, size, (uint8_t)slot, barrier[lane]);
+        else
+            bulk_record(w, op, lane, from[lane], size, ACCESS_READ, (uint8_t)slot, barrier[lane]);
     }
 }
 
@@ -359,7 +414,7 @@ static void execute_bulk_store(struct warp *warp, const struct op *op, uint32_t 
                                                                 .from = (uint32_t)from[lane],
                                                                 .bytes = size,
                                                                 .to = to[lane]};
-        if (w->writer) bulk_record(w, op, lane, to[lane], size, ACCESS_WRITE, 0);
+        if (w->writer) bulk_record(w, op, lane, to[lane], size, ACCESS_WRITE, 0, 0);
     }
 }
 
@@ -394,7 +449,8 @@ op_handler *copy_handler_find(const struct op *op) {
     switch (op->operation) {
     case OPERATION_copy: return execute_copy;
     case OPERATION_copy_arrive: return execute_arrive;
-    case OPERATION_bulk_load: return execute_bulk_load;
+    case OPERATION_bulk_load:
+    case OPERATION_bulk_send: return execute_bulk_load;
     case OPERATION_bulk_store: return execute_bulk_store;
     case OPERATION_copy_commit: return execute_commit;
     case OPERATION_copy_wait: return execute_wait;

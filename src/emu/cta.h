@@ -278,10 +278,17 @@ op_handler *copy_handler_find(const struct op *op);
 op_handler *mbarrier_handler_find(const struct op *op);
 /* Makes an address of shared memory relative to the CTA; false, after a fault, if it is in another CTA of the cluster. */
 bool copy_shared(struct warp_state *w, const struct op *op, unsigned lane, uint64_t *address);
+/* The same, but an address in another CTA remains as it is. */
+void copy_cluster(const struct warp_state *w, uint64_t *address);
 /* Performs the copies of the lanes that are older than copy `number` of the warp. */
 void copies_land(struct warp_state *w, uint32_t mask, uint32_t number);
-/* Performs one bulk copy from global to shared memory. */
-void bulk_land(struct warp_state *w, const struct op *op, unsigned lane, uint64_t to, uint64_t from, uint32_t bytes);
+/* A bulk copy of a lane to shared memory, which may be that of another CTA of the cluster, from global memory or from
+ * shared memory of its own CTA. */
+struct bulk_copy {
+    uint64_t to, from;
+    uint32_t bytes, pieces; /* pieces: records */
+};
+void bulk_land(struct warp_state *w, const struct op *op, unsigned lane, const struct bulk_copy *copy);
 /* The warp begins, ends, is released. */
 void copies_begin(struct warp_state *w);
 void copies_end(struct warp_state *w);
@@ -289,12 +296,12 @@ void copies_release(struct warp_state *w);
 void mbarriers_begin(struct cta *cta);
 void mbarriers_release(struct cta *cta);
 /* Binds an asynchronous arrival of the lanes, or a bulk copy, to the initialised mbarrier at an address of shared memory;
- * it takes effect when a thread tests the mbarrier. `pieces`: records of the copy. Returns the mbarrier's number in the
- * CTA, negative after a fault. */
+ * it takes effect when a thread tests the mbarrier. That of a bulk copy may be in another CTA of the cluster. Returns the
+ * mbarrier's number in its CTA, negative after a fault. */
 int mbarrier_bind_arrival(struct warp_state *w, const struct op *op, uint32_t mask, uint64_t address, uint32_t number,
                           bool count);
-int mbarrier_bind_copy(struct warp_state *w, const struct op *op, unsigned lane, uint64_t address, uint64_t to,
-                       uint64_t from, uint32_t bytes, uint32_t pieces);
+int mbarrier_bind_copy(struct warp_state *w, const struct op *op, unsigned lane, uint64_t address,
+                       const struct bulk_copy *copy);
 
 /* Checks lines that are loaded as read-only (promise.c); `record` describes the access. */
 void promise_note(struct warp_state *w, const struct op *op, const struct instr *record);
@@ -309,6 +316,8 @@ void barrier_warp_ended(struct warp_state *w);
  * has ended. */
 struct cta *cluster_cta(struct warp_state *w, uint64_t address);
 bool cluster_is_remote(const struct warp_state *w, uint64_t address); /* in the memory of another CTA */
+/* Marks the record of an operation on the mbarrier at an address that may be in another CTA. */
+void cluster_record(const struct warp_state *w, uint64_t address, struct instr *record);
 void cluster_barrier(struct warp_state *w, const struct op *op, uint32_t mask, struct instr *record);
 /* To be called when lanes of the warp have exited, or it waits at a barrier of its CTA. */
 void cluster_progress(struct warp_state *w);
@@ -334,9 +343,9 @@ void record_access(struct warp_state *w, const struct op *op, uint32_t mask);
 /* The static record of the operation, with these lanes. */
 struct instr record_of(const struct warp_state *w, const struct op *op, uint32_t mask);
 
-/* To be called when no warp has progressed for long. Ends the run with an error if none ever will (livelock.c);
- * otherwise warps may have executed some instructions. */
-void livelock_check(struct run *run, struct cta *ctas, uint32_t count);
+/* To be called when no warp has progressed for long. Ends the run with an error if none ever will or, if `overdue`, if all
+ * seem to poll (livelock.c); otherwise warps may have executed some instructions. */
+void livelock_check(struct run *run, struct cta *ctas, uint32_t count, bool overdue);
 /* Ends the run, in which all warps poll or wait at barriers. */
 void livelock_report(struct run *run, struct cta *ctas, uint32_t count, const char *reason);
 

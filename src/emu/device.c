@@ -7,7 +7,7 @@
 enum { INDEPENDENT_TARGET = 70 }; /* sm_70 and later have independent thread scheduling */
 
 void device_init(struct device *device) {
-    *device = (struct device){.heap_bytes = UINT64_C(8) << 20};
+    *device = (struct device){.heap_bytes = UINT64_C(8) << 20, .livelock_instructions = 250 * 1000 * 1000};
     memory_init(&device->memory);
 }
 
@@ -85,6 +85,7 @@ static enum step_kind step_kind(const struct op *op) {
         [OPERATION_copy_arrive] = STEP_ASYNC,
         [OPERATION_bulk_load] = STEP_ASYNC,
         [OPERATION_bulk_store] = STEP_ASYNC,
+        [OPERATION_bulk_send] = STEP_ASYNC,
         [OPERATION_copy_wait] = STEP_ASYNC,
         [OPERATION_mbarrier_init] = STEP_ASYNC,
         [OPERATION_mbarrier_inval] = STEP_ASYNC,

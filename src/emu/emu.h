@@ -26,6 +26,8 @@ struct device {
     const atomic_bool *stop;        /* if not NULL and true, emu_run fails at the end of the quantum */
     uint64_t limit; /* if not 0, emu_run ends the streams of a kernel without a finished CTA while each of its warps
                        executes more instructions than this */
+    uint64_t livelock_instructions; /* warp instructions without progress of any thread after which loops that read the
+                                       same words are taken for a livelock; device_init sets it */
 };
 
 void device_init(struct device *device);

@@ -37,6 +37,7 @@ struct window {
     uint64_t next, ended;
     uint64_t idle_rounds, quiet_rounds; /* rounds without a finished CTA; and without a change of memory */
     uint64_t stuck_rounds;              /* rounds without progress of any thread */
+    uint64_t progressed_at; /* warp instructions before the last progress, or the last search for a livelock after it */
     uint64_t patience, livelock_rounds;
     bool ran; /* some warp in this round */
 };
@@ -223,6 +224,7 @@ static void window_round(struct window *window, struct run *run) {
     window->quiet_rounds =
         window->ended != ended || (run->changed | run->changed_before) & CHANGED_MEMORY ? 0 : window->quiet_rounds + 1;
     window->stuck_rounds = run_progressed(run) ? 0 : window->stuck_rounds + 1;
+    if (run_progressed(run)) window->progressed_at = run->counts.warp_instructions;
 }
 
 /* Whether the window holds all CTAs that a machine may hold at once. */
@@ -233,10 +235,13 @@ static bool window_holds_gpu(const struct window *window, const struct run *run)
 /* Admits further CTAs, or looks for a livelock if there are none, when waiting warps require it. */
 static void window_adapt(struct window *window, struct run *run) {
     if (window->next == run->ctas) {
-        if (window->ran && window->stuck_rounds < window->livelock_rounds) return;
-        livelock_check(run, window->ctas, window->count);
+        uint64_t executed = run->counts.warp_instructions;
+        bool overdue = executed - window->progressed_at >= run->device->livelock_instructions;
+        if (window->ran && window->stuck_rounds < window->livelock_rounds && !overdue) return;
+        livelock_check(run, window->ctas, window->count, overdue);
         window->stuck_rounds = 0;
         window->livelock_rounds *= 4;
+        if (overdue) window->progressed_at = executed;
         return;
     }
     bool waited = window->idle_rounds >= window->patience;

@@ -1,11 +1,14 @@
-/* Livelock: the proof that no warp of a kernel makes progress any more.
+/* Livelock: no warp of a kernel makes progress any more. In most cases that is proved.
  *
  * While no thread stores, changes memory by an atomic, arrives at a barrier or exits, the future of a warp follows from
  * its own state. If the state of every warp that does not wait at a barrier recurs, none of them ever leaves its loop.
  * Warps that are parked have been proved to repeat a loop (poll.c); others are executed until their state recurs.
  *
- * Not detected: loops that count their iterations in a register or read a clock, which may end, and warps whose threads
- * have diverged into strands of which one is not parked. */
+ * Loops that count their iterations in a register or read a clock may end, and have no recurring state. They are taken
+ * for a livelock if no thread has progressed for device.livelock_instructions, and every warp reads the same few words
+ * again and again.
+ *
+ * Not detected: other loops, and warps whose threads have diverged into strands of which one is not parked. */
 #include "emu/cta.h"
 
 #include <inttypes.h>
@@ -41,7 +44,9 @@ static struct watched poll_of(struct warp_state *w) {
         }
     uint32_t mask = w->lanes, count;
     struct watched *items, poll = {0};
-    poll_watch(w, poll_period(w), &items, &count);
+    unsigned period = poll_period(w);
+    if (!period && poll_suspected(w, &poll)) return poll;
+    poll_watch(w, period, &items, &count);
     if (count) poll = items[0];
     free(items);
     if (!count) poll.op = warp_next(w, &mask);
@@ -105,11 +110,23 @@ void livelock_report(struct run *run, struct cta *ctas, uint32_t count, const ch
     fault_set(spins, first.op, first.lane, "%s", text.bytes);
 }
 
-void livelock_check(struct run *run, struct cta *ctas, uint32_t count) {
+void livelock_check(struct run *run, struct cta *ctas, uint32_t count, bool overdue) {
+    bool proved = true;
     for (uint32_t c = 0; c < count; c++)
         for (uint32_t i = 0; i < run->warps; i++) {
             struct warp_state *w = &ctas[c].warps[i];
-            if (w->status == WARP_READY && (w->strand_count || !poll_period(w))) return;
+            struct watched first;
+            if (w->status != WARP_READY) continue;
+            if (w->strand_count) return;
+            if (poll_period(w)) continue;
+            if (!overdue || !poll_suspected(w, &first)) return;
+            proved = false;
         }
-    livelock_report(run, ctas, count, "no thread can store, change memory by an atomic, arrive at a barrier or exit");
+    struct text reason = {0};
+    text_add(&reason, proved ? "no thread can store, change memory by an atomic, arrive at a barrier or exit"
+                             : "no thread has stored, changed memory by an atomic, arrived at a barrier or exited");
+    if (!proved)
+        text_add(&reason, " for %" PRIu64 " warp instructions, and all warps read the same words again and again",
+                 run->device->livelock_instructions);
+    livelock_report(run, ctas, count, reason.bytes);
 }

@@ -11,7 +11,8 @@
  * For timing, an mbarrier is a number of updates: a successful test is recorded as a wait for those that its phase needed
  * (stream.h). Lanes with different mbarriers make a record each.
  *
- * Not supported: mbarriers of other CTAs of a cluster, which are outside the shared memory of the CTA. */
+ * Threads of other CTAs of the cluster may arrive on an mbarrier, change its pending bytes, and copy to its CTA; only
+ * those of its own CTA initialise and test it. */
 #include "emu/cta.h"
 
 #include <inttypes.h>
@@ -49,8 +50,8 @@ struct bound {
     const struct op *op;
     bool copies_bulk;
     uint32_t mask, number; /* lanes, and the warp's copies before this number */
-    uint64_t to, from;
-    uint32_t bytes, updates;
+    struct bulk_copy copy;
+    uint32_t updates;
 };
 
 struct slot {
@@ -86,11 +87,13 @@ static uint64_t *word_at(struct warp_state *w, const struct op *op, unsigned lan
     return (uint64_t *)(void *)at;
 }
 
-/* The mbarrier at the address, which has a number in its CTA from its first initialisation on; NULL after a fault. */
+/* The mbarrier at the address, which may have the rank of a CTA. It has a number in its CTA from its first
+ * initialisation on. NULL after a fault. */
 static struct slot *slot_find(struct warp_state *w, const struct op *op, unsigned lane, uint64_t address,
                               bool initialise, uint64_t **word) {
-    struct cta *cta = w->warp.cta;
     if (!(*word = word_at(w, op, lane, address))) return NULL;
+    struct cta *cta = cluster_cta(w, address);
+    address &= low_mask(CLUSTER_RANK_SHIFT);
     if (!cta->mbarriers) cta->mbarriers = mem_alloc(1, sizeof *cta->mbarriers);
     struct mbarriers *m = cta->mbarriers;
     uint32_t i = 0;
@@ -143,9 +146,9 @@ static bool bound_land(const struct bound *b, struct slot *slot, uint64_t *word)
     unsigned lane = lowest_bit(b->mask);
     slot->updates += b->updates;
     if (b->copies_bulk) {
-        bulk_land(b->w, b->op, lane, b->to, b->from, b->bytes);
+        bulk_land(b->w, b->op, lane, &b->copy);
         struct object object = object_of(*word);
-        return !b->w->run->failed && object_update(b->w, b->op, lane, slot, word, &object, -(int64_t)b->bytes);
+        return !b->w->run->failed && object_update(b->w, b->op, lane, slot, word, &object, -(int64_t)b->copy.bytes);
     }
     copies_land(b->w, b->mask, b->number);
     return !b->w->run->failed && object_arrive(b->w, b->op, lane, slot, word, (uint32_t)__builtin_popcount(b->mask), 0);
@@ -168,19 +171,18 @@ static bool slot_bind(struct slot *slot, uint64_t *word, struct bound bound) {
     return true;
 }
 
-int mbarrier_bind_copy(struct warp_state *w, const struct op *op, unsigned lane, uint64_t address, uint64_t to,
-                       uint64_t from, uint32_t bytes, uint32_t pieces) {
+/* The number of the mbarrier at the address in its CTA. */
+static int slot_number(struct warp_state *w, const struct slot *slot, uint64_t address) {
+    return (int)(slot - cluster_cta(w, address)->mbarriers->slot);
+}
+
+int mbarrier_bind_copy(struct warp_state *w, const struct op *op, unsigned lane, uint64_t address,
+                       const struct bulk_copy *copy) {
     uint64_t *word;
     struct slot *slot = slot_find(w, op, lane, address, false, &word);
-    struct bound bound = {.w = w,
-                          .op = op,
-                          .copies_bulk = true,
-                          .mask = UINT32_C(1) << lane,
-                          .to = to,
-                          .from = from,
-                          .bytes = bytes,
-                          .updates = pieces};
-    return slot && slot_bind(slot, word, bound) ? (int)(slot - w->warp.cta->mbarriers->slot) : -1;
+    struct bound bound = {
+        .w = w, .op = op, .copies_bulk = true, .mask = UINT32_C(1) << lane, .copy = *copy, .updates = copy->pieces};
+    return slot && slot_bind(slot, word, bound) ? slot_number(w, slot, address) : -1;
 }
 
 int mbarrier_bind_arrival(struct warp_state *w, const struct op *op, uint32_t mask, uint64_t address, uint32_t number,
@@ -197,7 +199,7 @@ int mbarrier_bind_arrival(struct warp_state *w, const struct op *op, uint32_t ma
     object.pending = pending;
     *word = word_of(&object);
     struct bound bound = {.w = w, .op = op, .mask = mask, .number = number, .updates = 1};
-    return slot_bind(slot, word, bound) ? (int)(slot - w->warp.cta->mbarriers->slot) : -1;
+    return slot_bind(slot, word, bound) ? slot_number(w, slot, address) : -1;
 }
 
 /* --- instructions --- */
@@ -208,7 +210,8 @@ struct groups {
     uint32_t rest;
 };
 
-static bool groups_begin(struct warp_state *w, const struct op *op, uint32_t mask, struct groups *g) {
+/* `cluster`: the mbarrier may be in another CTA. */
+static bool groups_begin(struct warp_state *w, const struct op *op, uint32_t mask, bool cluster, struct groups *g) {
     access_addresses(w, op, mask, g->address);
     g->rest = mask;
     FOR_LANES (lane, mask) {
@@ -216,7 +219,10 @@ static bool groups_begin(struct warp_state *w, const struct op *op, uint32_t mas
             fault_set(w, op, lane, "an mbarrier must be in shared memory");
             return false;
         }
-        if (!copy_shared(w, op, lane, &g->address[lane])) return false;
+        if (cluster)
+            copy_cluster(w, &g->address[lane]);
+        else if (!copy_shared(w, op, lane, &g->address[lane]))
+            return false;
     }
     return true;
 }
@@ -228,10 +234,12 @@ static uint32_t groups_next(struct groups *g) {
     return group;
 }
 
-static void record_update(struct warp_state *w, const struct op *op, const struct slot *slot, uint32_t group) {
+static void record_update(struct warp_state *w, const struct op *op, const struct slot *slot, uint64_t address,
+                          uint32_t group) {
     if (!w->writer) return;
     struct instr record = record_of(w, op, group);
-    record.barrier = (uint8_t)(slot - w->warp.cta->mbarriers->slot);
+    record.barrier = (uint8_t)slot_number(w, slot, address);
+    cluster_record(w, address, &record);
     trace_put(w->writer, &record, NULL);
 }
 
@@ -251,7 +259,7 @@ static void execute_init(struct warp *warp, const struct op *op, uint32_t mask) 
     uint64_t count[WARP_LANES] = {0}, *word;
     bool init = op->operation == OPERATION_mbarrier_init;
     if (init) row_read(w, op->b, 4, count);
-    if (!groups_begin(w, op, mask, &g)) return;
+    if (!groups_begin(w, op, mask, false, &g)) return;
     FOR_LANES (lane, mask) {
         if (init && (!count[lane] || count[lane] > COUNT_MAX)) {
             fault_set(w, op, lane, "an mbarrier with a count of %" PRIu64 "; it must be 1 to %d", count[lane],
@@ -304,14 +312,17 @@ static void execute_arrive(struct warp *warp, const struct op *op, uint32_t mask
     uint64_t value[WARP_LANES], state[WARP_LANES] = {0}, *word;
     for (unsigned i = 0; i < WARP_LANES; i++) value[i] = 1;
     if (op->b != PLACE_NONE) row_read(w, op->b, 4, value);
-    if (!groups_begin(w, op, mask, &g)) return;
+    /* An arrival on an mbarrier of another CTA returns no state. */
+    bool cluster = !record_of(w, op, mask).dst[0] && !(op->modifiers & MOD_NO_COMPLETE);
+    if (!groups_begin(w, op, mask, cluster, &g)) return;
     while (g.rest) {
         uint32_t group = groups_next(&g);
-        struct slot *slot = slot_find(w, op, lowest_bit(group), g.address[lowest_bit(group)], false, &word);
+        uint64_t address = g.address[lowest_bit(group)];
+        struct slot *slot = slot_find(w, op, lowest_bit(group), address, false, &word);
         if (!slot) return;
         slot->updates++;
         if (!lanes_arrive(w, op, group, slot, word, value, state)) return;
-        record_update(w, op, slot, group);
+        record_update(w, op, slot, address, group);
     }
     row_write(w, op->dst, 8, state, mask);
 }
@@ -321,10 +332,11 @@ static void execute_tx(struct warp *warp, const struct op *op, uint32_t mask) {
     struct groups g;
     uint64_t bytes[WARP_LANES], *word;
     row_read(w, op->b, 4, bytes);
-    if (!groups_begin(w, op, mask, &g)) return;
+    if (!groups_begin(w, op, mask, true, &g)) return;
     while (g.rest) {
         uint32_t group = groups_next(&g);
-        struct slot *slot = slot_find(w, op, lowest_bit(group), g.address[lowest_bit(group)], false, &word);
+        uint64_t address = g.address[lowest_bit(group)];
+        struct slot *slot = slot_find(w, op, lowest_bit(group), address, false, &word);
         if (!slot) return;
         slot->updates++;
         FOR_LANES (lane, group) {
@@ -332,7 +344,7 @@ static void execute_tx(struct warp *warp, const struct op *op, uint32_t mask) {
             int64_t tx = op->mode == MBARRIER_EXPECT_TX ? (int64_t)bytes[lane] : -(int64_t)bytes[lane];
             if (!object_update(w, op, lane, slot, word, &object, tx)) return;
         }
-        record_update(w, op, slot, group);
+        record_update(w, op, slot, address, group);
     }
 }
 
@@ -349,7 +361,7 @@ static void execute_test(struct warp *warp, const struct op *op, uint32_t mask) 
     uint64_t value[WARP_LANES], *word;
     uint32_t complete = 0;
     row_read(w, op->b, op->modifiers & MOD_PARITY ? 4 : 8, value);
-    if (!groups_begin(w, op, mask, &g)) return;
+    if (!groups_begin(w, op, mask, false, &g)) return;
     for (again = g; again.rest;) {
         uint32_t group = groups_next(&again);
         struct slot *slot = slot_find(w, op, lowest_bit(group), g.address[lowest_bit(group)], false, &word);

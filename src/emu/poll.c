@@ -78,13 +78,18 @@ static bool state_recurs(const struct warp_state *w) {
            same(s->registers, w->registers, s->register_bytes) && same(s->local, w->local, local_bytes(w));
 }
 
+/* Whether a probed warp goes on and has changed nothing. */
+static bool still_quiet(const struct warp_state *w) {
+    return !w->run->failed && w->status == WARP_READY && !(w->run->changed & CHANGED_ANY) && w->probed;
+}
+
 unsigned poll_period(struct warp_state *w) {
     unsigned period = 0;
     w->probed = true;
     for (unsigned step = 0; step < PERIOD_MAX && !period; step++) {
         if (!(step & (step - 1))) state_save(w);
         warp_run(w, 1);
-        if (w->run->failed || w->status != WARP_READY || w->run->changed & CHANGED_ANY || !w->probed) break;
+        if (!still_quiet(w)) break;
         if (state_recurs(w)) period = (unsigned)(w->executed - w->poll->executed);
     }
     w->probed = false;
@@ -118,6 +123,22 @@ static bool watch_op(struct warp_state *w, const struct op *op, uint32_t mask, s
     return true;
 }
 
+/* Executes one instruction, after it has noted what it reads; false if that is not known or too much. `reads`: the number
+ * of instructions that read memory. */
+static bool watch_step(struct warp_state *w, struct watched *items, uint32_t *count, uint64_t *reads) {
+    uint32_t mask = 0;
+    bool good = true;
+    const struct op *op = warp_next(w, &mask);
+    const struct step *steps = w->frame->code->steps;
+    enum step_kind kind = op ? steps[op - w->frame->code->function->ops].kind : STEP_END;
+    if (mask && (kind == STEP_ACCESS || kind == STEP_ASYNC)) {
+        good = watch_op(w, op, mask, items, count);
+        ++*reads;
+    }
+    warp_run(w, 1);
+    return good && kind != STEP_ASYNC; /* copies that complete a phase are not in memory */
+}
+
 bool poll_watch(struct warp_state *w, uint64_t period, struct watched **items, uint32_t *count) {
     struct trace_writer *writer = w->writer;
     const struct emu_counts counts = w->run->counts;
@@ -125,18 +146,11 @@ bool poll_watch(struct warp_state *w, uint64_t period, struct watched **items, u
     const uint32_t changed = w->run->changed;
     bool good = period <= PERIOD_MAX;
     struct watched found[WATCHED_MAX];
+    uint64_t reads = 0;
     *count = 0;
     w->writer = NULL;
     w->probed = true;
-    for (uint64_t step = 0, end = good ? period : 0; step < end; step++) {
-        uint32_t mask = 0;
-        const struct op *op = warp_next(w, &mask);
-        const struct step *steps = w->frame->code->steps;
-        enum step_kind kind = op ? steps[op - w->frame->code->function->ops].kind : STEP_END;
-        if (mask && (kind == STEP_ACCESS || kind == STEP_ASYNC)) good &= watch_op(w, op, mask, found, count);
-        good &= kind != STEP_ASYNC; /* copies that complete a phase are not in memory */
-        warp_run(w, 1);
-    }
+    for (uint64_t step = 0, end = good ? period : 0; step < end; step++) good &= watch_step(w, found, count, &reads);
     w->probed = false;
     w->writer = writer;
     w->run->counts = counts;
@@ -145,6 +159,19 @@ bool poll_watch(struct warp_state *w, uint64_t period, struct watched **items, u
     w->quiet = quiet;
     *items = copy_of(found, *count * sizeof *found);
     return good;
+}
+
+bool poll_suspected(struct warp_state *w, struct watched *first) {
+    struct watched found[WATCHED_MAX];
+    uint32_t count = 0;
+    uint64_t reads = 0;
+    bool good = w->status == WARP_READY;
+    w->probed = true;
+    for (unsigned step = 0; step < PERIOD_MAX && good; step++)
+        good = watch_step(w, found, &count, &reads) && still_quiet(w);
+    w->probed = false;
+    if (count) *first = found[0];
+    return good && count && reads >= 2 * (uint64_t)count;
 }
 
 bool poll_repeats(struct warp_state *w, uint32_t lanes) {

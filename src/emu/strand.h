@@ -81,6 +81,9 @@ void strands_free(struct warp_state *w);
 bool poll_repeats(struct warp_state *w, uint32_t lanes);
 /* Runs the warp until its state recurs. Returns the instructions of one repetition, or 0. */
 unsigned poll_period(struct warp_state *w);
+/* Executes instructions. Whether the warp has changed nothing and has read a few words, the first of which is returned,
+ * several times each: a loop that polls, although its state may not recur. */
+bool poll_suspected(struct warp_state *w, struct watched *first);
 /* Executes one repetition of `period` instructions without records, and collects what it reads. False if that is not
  * known completely. `items` is to be freed. */
 bool poll_watch(struct warp_state *w, uint64_t period, struct watched **items, uint32_t *count);

@@ -166,44 +166,42 @@ static void channels_write(struct warp_state *w, const struct op *op, uint32_t m
     if (op->dst2 != PLACE_NONE) warp_set_predicate(&w->warp, op->dst2, UINT32_MAX, mask); /* resident */
 }
 
-static void execute_tex(struct warp *warp, const struct op *op, uint32_t mask) {
+/* The texels around a position: fetched, sampled, or gathered. False with a fault. */
+static bool texels_at(struct warp_state *w, const struct op *op, uint32_t mask, unsigned lane, struct lookup *lookup,
+                      bool gather, struct footprint *footprint, uint32_t texel[8][4]) {
+    const uint64_t *handle = warp_place(&w->warp, op->a);
+    const struct texture *texture = image_again(w, op, lane, handle[lane], false, lookup);
+    if (!texture || !kind_fits(w, op, lane, texture)) return false;
+    struct position position = position_of(w, op, texture->image.dimensions, lane);
+    if (gather)
+        footprint_gather(texture, position.real, position.layer, position.offset, footprint);
+    else if (op->source == PTX_s32)
+        footprint_fetch(texture, position.integer, position.layer, position.offset, footprint);
+    else
+        footprint_sample(texture, position.real, position.layer, position.offset, footprint);
+    return texels_read(w, op, mask, lane, texture, footprint, texel);
+}
+
+static void execute_texture(struct warp *warp, const struct op *op, uint32_t mask, bool gather) {
     struct warp_state *w = warp_state(warp);
-    const uint64_t *handle = warp_place(warp, op->a);
     uint32_t channel[4][WARP_LANES], texel[8][4], mean[4];
     struct lookup lookup = {0};
     struct footprint footprint;
     touch_begin(w);
     FOR_LANES (lane, mask) {
-        const struct texture *texture = image_again(w, op, lane, handle[lane], false, &lookup);
-        if (!texture || !kind_fits(w, op, lane, texture)) return;
-        struct position position = position_of(w, op, texture->image.dimensions, lane);
-        if (op->source == PTX_s32)
-            footprint_fetch(texture, position.integer, position.layer, position.offset, &footprint);
-        else
-            footprint_sample(texture, position.real, position.layer, position.offset, &footprint);
-        if (!texels_read(w, op, mask, lane, texture, &footprint, texel)) return;
-        footprint_filter(&footprint, (const uint32_t(*)[4])texel, mean);
-        for (unsigned c = 0; c < 4; c++) channel[c][lane] = mean[c];
+        if (!texels_at(w, op, mask, lane, &lookup, gather, &footprint, texel)) return;
+        if (!gather) footprint_filter(&footprint, (const uint32_t(*)[4])texel, mean);
+        for (unsigned c = 0; c < 4; c++) channel[c][lane] = gather ? texel[c][op->compare] : mean[c];
     }
     channels_write(w, op, mask, channel);
 }
 
+static void execute_tex(struct warp *warp, const struct op *op, uint32_t mask) {
+    execute_texture(warp, op, mask, false);
+}
+
 static void execute_tld4(struct warp *warp, const struct op *op, uint32_t mask) {
-    struct warp_state *w = warp_state(warp);
-    const uint64_t *handle = warp_place(warp, op->a);
-    uint32_t channel[4][WARP_LANES], texel[8][4];
-    struct lookup lookup = {0};
-    struct footprint footprint;
-    touch_begin(w);
-    FOR_LANES (lane, mask) {
-        const struct texture *texture = image_again(w, op, lane, handle[lane], false, &lookup);
-        if (!texture || !kind_fits(w, op, lane, texture)) return;
-        struct position position = position_of(w, op, texture->image.dimensions, lane);
-        footprint_gather(texture, position.real, position.layer, position.offset, &footprint);
-        if (!texels_read(w, op, mask, lane, texture, &footprint, texel)) return;
-        for (unsigned k = 0; k < 4; k++) channel[k][lane] = texel[k][op->compare];
-    }
-    channels_write(w, op, mask, channel);
+    execute_texture(warp, op, mask, true);
 }
 
 /* ---- surfaces ---- */

@@ -2,7 +2,8 @@
  * SM cluster has free slots for all of it; each of its CTAs goes to the SM with the most free slots. SM clusters take
  * turns.
  *
- * The barrier costs a report of each CTA and a command to each, one cycle each way.
+ * The barrier costs a report of each CTA and a command to each, one cycle each way. Updates of mbarriers of other CTAs
+ * take the same way; their latency is in the message.
  *
  * Not modelled: GPCs of different sizes, and limits of hardware on the number of clusters. */
 #include "gpu/cluster.h"
@@ -26,7 +27,7 @@ bool cluster_fits(const struct kernel *kernel, unsigned sms, unsigned groups, co
 
 void cluster_begin(struct dispatch *dispatch, const struct kernel *kernel) {
     dispatch->cluster_ctas = kernel->cluster_ctas > 1 ? kernel->cluster_ctas : 1;
-    dispatch->cluster_count = 0;
+    dispatch->cluster_count = dispatch->parked_count = 0;
     dispatch->next_group = 0;
 }
 
@@ -99,4 +100,41 @@ void cluster_ended(struct control *control, struct partition *partition, uint64_
         *cluster = dispatch->clusters[--dispatch->cluster_count];
     else
         check(control, partition, cluster, now);
+}
+
+/* SMs may send more updates to one SM than its port takes in a cycle; the part of the port that other commands need
+ * stays free. */
+enum { COMMANDS_KEPT = 64 };
+
+static bool forward(struct control *control, unsigned sm, struct sm_command command, uint64_t now) {
+    if (port_credits(&control->sm_commands[sm], now) <= COMMANDS_KEPT) return false;
+    control_command_sm(control, sm, command, now);
+    return true;
+}
+
+void cluster_update(struct control *control, struct partition *partition, const struct sm_report *report,
+                    uint64_t now) {
+    struct dispatch *dispatch = &partition->dispatch;
+    const struct resident_cluster *cluster = cluster_of(dispatch, report->cta);
+    unsigned rank = (unsigned)(report->cta - cluster->first);
+    if (cluster->ended >> rank & 1) return;
+    struct sm_command command = {COMMAND_UPDATE_MBARRIER, .cta = report->cta, .at = report->at,
+                                 .mbarrier = report->mbarrier};
+    if (forward(control, cluster->sm[rank], command, now)) return;
+    if (dispatch->parked_count == dispatch->parked_room) {
+        dispatch->parked_room = dispatch->parked_room ? 2 * dispatch->parked_room : 64;
+        dispatch->parked = mem_grow(dispatch->parked, dispatch->parked_room, sizeof *dispatch->parked);
+    }
+    dispatch->parked[dispatch->parked_count++] = (struct parked_update){cluster->sm[rank], command};
+    control_wake(control, now + 1);
+}
+
+void cluster_forward_parked(struct control *control, struct partition *partition, uint64_t now) {
+    struct dispatch *dispatch = &partition->dispatch;
+    unsigned kept = 0;
+    for (unsigned i = 0; i < dispatch->parked_count; i++)
+        if (!forward(control, dispatch->parked[i].sm, dispatch->parked[i].command, now))
+            dispatch->parked[kept++] = dispatch->parked[i];
+    dispatch->parked_count = kept;
+    if (kept) control_wake(control, now + 1);
 }

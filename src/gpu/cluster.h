@@ -14,5 +14,8 @@ void cluster_dispatch(struct control *control, struct partition *partition, uint
 /* All live warps of the CTA have arrived at the barrier; the CTA has ended. */
 void cluster_arrived(struct control *control, struct partition *partition, uint64_t cta, uint64_t now);
 void cluster_ended(struct control *control, struct partition *partition, uint64_t cta, uint64_t now);
+/* Forwards the update of an mbarrier to the SM of its CTA; and those that could not be forwarded earlier. */
+void cluster_update(struct control *control, struct partition *partition, const struct sm_report *report, uint64_t now);
+void cluster_forward_parked(struct control *control, struct partition *partition, uint64_t now);
 
 #endif

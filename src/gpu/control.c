@@ -166,6 +166,7 @@ void control_destroy(struct control *control) {
         control->scheduler->destroy(control->partition[i].dispatch.scheduler_state);
         free(control->partition[i].dispatch.free_slots);
         free(control->partition[i].dispatch.clusters);
+        free(control->partition[i].dispatch.parked);
     }
     free(control);
 }
@@ -388,6 +389,7 @@ static void receive_from_sm(struct control *control, unsigned sm, uint64_t now) 
             cluster_ended(control, partition, report->cta, now);
             break;
         case REPORT_CLUSTER_ARRIVED: cluster_arrived(control, partition, report->cta, now); break;
+        case REPORT_MBARRIER_UPDATE: cluster_update(control, partition, report, now); break;
         case REPORT_L1_FLUSHED: partition->unflushed--; break;
         case REPORT_QUIET: control->reconfiguration.awaited--; break;
         }
@@ -427,6 +429,9 @@ static void receive_requests(struct control *control, unsigned endpoint, uint64_
 
 static void receive(struct control *control, uint64_t now) {
     if (control->dueling) receive_duel(control, now);
+    for (unsigned i = 0; i < control->programs; i++)
+        if (UNLIKELY(control->partition[i].dispatch.parked_count))
+            cluster_forward_parked(control, &control->partition[i], now);
     for (unsigned word = 0; word < div_up(control->sms, 64); word++)
         for (uint64_t sms = inbox_take(&control->sm_reports, word, now); sms; sms &= sms - 1)
             receive_from_sm(control, word * 64 + lowest_bit(sms), now);

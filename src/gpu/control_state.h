@@ -17,6 +17,11 @@ struct resident_cluster {
     uint16_t sm[CLUSTER_CTAS_MAX];
 };
 
+struct parked_update {
+    unsigned sm;
+    struct sm_command command;
+};
+
 /* The CTAs of the kernel that runs in a partition. */
 struct dispatch {
     void *scheduler_state;
@@ -27,6 +32,8 @@ struct dispatch {
     unsigned next_group;   /* SM cluster that gets the next cluster */
     struct resident_cluster *clusters;
     unsigned cluster_count, cluster_room;
+    struct parked_update *parked; /* updates of mbarriers that wait for space in the port of their SM */
+    unsigned parked_count, parked_room;
 };
 
 /* A program's part of the machine. */

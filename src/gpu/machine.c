@@ -16,6 +16,7 @@
 #include "llc/organisation.h"
 #include "llc/sharing.h"
 #include "noc/noc.h"
+#include "sim/latency.h"
 #include "sm/sm.h"
 
 STATS_TABLE(machine_program_stat_table, "program", program_stats, PROGRAM_STATS);
@@ -194,8 +195,14 @@ static bool create_networks(struct machine *m, unsigned clusters, struct error *
     return true;
 }
 
+static uint64_t zero_load(const void *user, bool reply, const struct message *message) {
+    const struct machine *m = user;
+    return network_zero_load_cycles(reply ? m->reply : m->request, m->config, message);
+}
+
 static void create_observers(struct machine *m, unsigned clusters) {
     for (unsigned i = 0; i < m->programs; i++) stats_add(m->stats, &machine_program_stat_table, &m->program[i].stats);
+    if (m->engine->latency) latency_add_stats(m->engine->latency, m->stats);
     const struct llc_config *llc = config_get(m->config, &llc_section);
     if (!llc->sharing_window) return;
     unsigned endpoints = m->l1->ops->endpoints(m->l1);
@@ -219,6 +226,7 @@ struct machine *machine_create_for(unsigned programs, const struct config *confi
     m->config = config;
     m->engine = engine_create();
     m->stats = stats_create();
+    if (values->observe_latency) m->engine->latency = latency_create(l1_is_grouped(config), zero_load, m);
     m->programs = programs;
     m->sms = (unsigned)sm->count;
     if (!divide_sms(m, err)) {
@@ -271,6 +279,7 @@ void machine_destroy(struct machine *m) {
     free(m->sm);
     journal_release(&m->journal);
     stats_destroy(m->stats);
+    latency_destroy(m->engine->latency);
     engine_destroy(m->engine);
     free(m);
 }

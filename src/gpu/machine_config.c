@@ -22,6 +22,8 @@ static const struct param params[] = {
     P_INT(
         struct machine_config, first_program_sms, 0, 0, 1024, "SMs",
         "SMs of each cluster for the first of two programs, the second gets the rest; 0: half (clusters of one SM alternate)"),
+    P_BOOL(struct machine_config, observe_latency, false,
+           "attribute the cycles of loads to levels and stages of their path (latency.*)"),
 };
 
 /* Constraints that span modules. */

@@ -12,6 +12,7 @@ struct machine_config {
     int64_t launch_cycles; /* from the end of a kernel to the first CTA of the next */
     int64_t progress_limit;
     int64_t first_program_sms; /* per cluster, if two programs share the GPU; 0: half of them */
+    bool observe_latency;
 };
 
 extern const struct section machine_section;

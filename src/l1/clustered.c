@@ -22,6 +22,7 @@
 
 #include "l1/crossbar.h"
 #include "sim/gpu_config.h"
+#include "sim/latency.h"
 
 /* Latency breakdown of an SM's completed reads of global and local memory. */
 #define READ_STATS(S) \
@@ -80,6 +81,7 @@ struct clustered {
     struct group_shape shape;
     unsigned nodes, sms; /* in all groups */
     unsigned line_log2, hit_cycles, channel_bytes;
+    unsigned crossbar_cycles;           /* of a packet of one flit at zero load */
     struct hub *hub;                    /* [nodes] */
     struct inlet *inlet;                /* [sms] */
     unsigned *component;                /* [nodes] */
@@ -115,6 +117,33 @@ static uint8_t flits_of(const struct clustered *l1, enum message_kind kind, uint
     return (uint8_t)message_flits(&message, l1->channel_bytes);
 }
 
+/* Observation of latencies: the path of a visitor is that of the cache's client; the path of its SM's access is extended
+ * by the crossbars, and by the visitor's path when that is complete. */
+
+static uint64_t visitor_key(const struct hub *hub, uint32_t index) {
+    return latency_key(LATENCY_ACCESS, hub->node, index, 0);
+}
+
+static uint64_t sm_key(const struct hub *hub, unsigned sm_of_group, uint32_t token) {
+    unsigned group = hub->node / hub->l1->shape.nodes;
+    return latency_key(LATENCY_SHARED, group * hub->l1->shape.sms + sm_of_group, token, 0);
+}
+
+static void observe_crossing(const struct clustered *l1, uint64_t key, unsigned flits, uint64_t now) {
+    latency_mark_loaded(l1->engine->latency, key, LATENCY_l1_queue, LATENCY_l1_crossbar,
+                        l1->crossbar_cycles + flits - 1, now);
+}
+
+static NEVER_INLINE void observe_answer(const struct hub *hub, uint32_t index, uint64_t now) {
+    const struct visitor *visitor = &hub->visitor[index];
+    struct latency *latency = hub->l1->engine->latency;
+    if (visitor->kind != MESSAGE_WRITE) {
+        latency_mark(latency, visitor_key(hub, index), LATENCY_l1, now); /* a hit: others end in this cycle */
+        latency_join(latency, sm_key(hub, visitor->sm, visitor->token), visitor_key(hub, index), LATENCY_l1);
+    }
+    latency_close(latency, visitor_key(hub, index));
+}
+
 /* Sends the answer of a completed access to the SM. The address field, unused in replies, carries the timestamps. */
 static void answer(struct hub *hub, uint32_t index, uint64_t now) {
     const struct visitor *visitor = &hub->visitor[index];
@@ -129,6 +158,7 @@ static void answer(struct hub *hub, uint32_t index, uint64_t now) {
         .flits = flits_of(hub->l1, kind, visitor->sectors),
     };
     port_push(hub->replies, now, &packet, sizeof packet);
+    if (UNLIKELY(hub->l1->engine->latency != NULL)) observe_answer(hub, index, now);
     visitor_leave(hub, index);
 }
 
@@ -170,14 +200,18 @@ static bool take_request(struct hub *hub, const struct group_packet *packet, uin
     uint32_t index = visitor_take(hub);
     struct l1_request request = packet->request;
     request.token = index;
+    if (UNLIKELY(l1->engine->latency != NULL)) latency_open(l1->engine->latency, visitor_key(hub, index), now);
     enum l1_outcome outcome = l1->caches->ops->access(l1->caches, hub->node, &request, now);
     count_failure(hub, now);
     hub->failure = outcome > L1_ACCEPTED ? outcome : 0;
     hub->failed_changes = l1->caches->gate[hub->node].changes;
     if (hub->failure) {
+        if (UNLIKELY(l1->engine->latency != NULL)) latency_close(l1->engine->latency, visitor_key(hub, index));
         visitor_leave(hub, index);
         return false;
     }
+    if (UNLIKELY(l1->engine->latency != NULL))
+        observe_crossing(l1, sm_key(hub, packet->from, packet->request.token), packet->flits, now);
     struct visitor *visitor = &hub->visitor[index];
     *visitor = (struct visitor){
         .token = packet->request.token,
@@ -307,6 +341,8 @@ unsigned clustered_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *to
     const struct group_packet *reply = port_take(inlet->replies, now);
     if (!reply->request.bypass) count_read(&inlet->stats, reply, now);
     *token = reply->request.token;
+    if (UNLIKELY(l1->engine->latency != NULL))
+        observe_crossing(l1, latency_key(LATENCY_SHARED, sm, *token, 0), reply->flits, now);
     inlet->outstanding--;
     if (port_next_visible(inlet->replies) <= now) engine_wake(l1->engine, l1->sm_component[sm], now + 1);
     return 1;
@@ -432,6 +468,7 @@ struct l1 *clustered_create(const struct l1_ops *ops, const struct l1_context *c
         .line_log2 = log2_floor((uint64_t)gpu->line_bytes),
         .hit_cycles = (unsigned)config->latency_cycles + l1_probe_cycles(context->config),
         .channel_bytes = (unsigned)values->channel_bytes,
+        .crossbar_cycles = crossbar_zero_load_cycles(values),
         .hub = mem_alloc_lines(nodes, sizeof *l1->hub),
         .inlet = mem_alloc(context->sms, sizeof *l1->inlet),
         .component = mem_alloc(nodes, sizeof *l1->component),

@@ -5,6 +5,7 @@
 #include "llc/organisation.h"
 #include "noc/noc.h"
 #include "sim/gpu_config.h"
+#include "sim/latency.h"
 
 /* The kind of a request, in the upper bits of its `tag`. */
 enum tag_kind {
@@ -97,7 +98,8 @@ void l1_controller_connect(struct l1_controller *controller, const struct l1_por
 }
 
 void l1_controller_settle_in(struct l1_controller *controller) {
-    controller->plain = !controller->owner->insertion && !controller->partner && !controller->sectors;
+    controller->plain =
+        !controller->owner->insertion && !controller->partner && !controller->sectors && !controller->engine->latency;
     controller->seen = controller->owner->watch || controller->partner;
 }
 
@@ -111,6 +113,85 @@ static NEVER_INLINE void notify_observers(struct l1_controller *controller, enum
 static inline void notify(struct l1_controller *controller, enum l1_event event, unsigned set, uint64_t key,
                           uint64_t now) {
     if (UNLIKELY(controller->seen)) notify_observers(controller, event, set, key, now);
+}
+
+/* ---- observation of latencies, only with engine->latency ---- */
+
+static uint64_t access_key(const struct l1_controller *controller, uint32_t token) {
+    return latency_key(LATENCY_ACCESS, controller->index, token, 0);
+}
+
+static uint64_t fill_key(const struct l1_controller *controller, unsigned mshr) {
+    return latency_key(LATENCY_REQUEST, controller->index, TAG_FILL | mshr, controller->whole_line);
+}
+
+/* An access is accepted. */
+static NEVER_INLINE void observe_access(struct l1_controller *controller, uint32_t token, enum l1_outcome outcome,
+                                        uint64_t now) {
+    struct latency *latency = controller->engine->latency;
+    uint64_t key = access_key(controller, token);
+    latency_mark(latency, key, LATENCY_l1_queue, now);
+    if (outcome == L1_HIT) latency_supply(latency, key, LATENCY_LEVEL_l1);
+    if (outcome == L1_PENDING_HIT) latency_supply(latency, key, LATENCY_LEVEL_l1_pending);
+}
+
+/* A request leaves for the network, through which the lookup of the insertion policy delays it. */
+static void observe_sent(struct l1_controller *controller, const struct message *message, uint64_t now) {
+    struct latency *latency = controller->engine->latency;
+    latency_mark(latency, latency_message_key(message), LATENCY_miss_queue, now);
+    latency_mark(latency, latency_message_key(message), LATENCY_l1, now + controller->probe_cycles);
+}
+
+/* A request is sent, or enters a queue, behind the partner's lookup if that is not the cause of the request. */
+static NEVER_INLINE void observe_request(struct l1_controller *controller, const struct message *message, bool at_once,
+                                         uint64_t now) {
+    struct latency *latency = controller->engine->latency;
+    if (message->kind == MESSAGE_WRITE) return;
+    latency_open(latency, latency_message_key(message), now);
+    if (at_once)
+        observe_sent(controller, message, now);
+    else if (controller->partner && (message->tag & ~(uint32_t)TAG_MASK) == TAG_FILL)
+        latency_mark(latency, latency_message_key(message), LATENCY_l1, now + 1);
+}
+
+/* A line is filled: its waiters have waited for the request. */
+static NEVER_INLINE void observe_fill(struct l1_controller *controller, unsigned mshr) {
+    struct latency *latency = controller->engine->latency;
+    for (unsigned i = 0; i < controller->mshrs.mshr[mshr].waiters; i++) {
+        uint32_t token;
+        memcpy(&token, mshr_waiter(&controller->mshrs, mshr, i), sizeof token);
+        latency_join(latency, access_key(controller, token), fill_key(controller, mshr), LATENCY_l1);
+    }
+    latency_close(latency, fill_key(controller, mshr));
+}
+
+/* A reply is received. Of a sectored line, it serves the waiters that lack no other sectors. */
+static NEVER_INLINE void observe_reply(struct l1_controller *controller, const struct message *reply, uint64_t now) {
+    struct latency *latency = controller->engine->latency;
+    uint32_t kind = reply->tag & ~(uint32_t)TAG_MASK, index = reply->tag & TAG_MASK;
+    uint64_t key = latency_message_key(reply);
+    latency_cross(latency, reply, true, now);
+    if (kind == TAG_OUTSTANDING && reply->kind == MESSAGE_DATA)
+        latency_join(latency, access_key(controller, controller->outstanding[index].token), key, LATENCY_l1);
+    if (kind == TAG_SECTORS)
+        for (unsigned i = controller->mshrs.mshr[index].drained; i < controller->mshrs.mshr[index].waiters; i++) {
+            const struct l1_sector_waiter *waiter = mshr_waiter(&controller->mshrs, index, i);
+            if (waiter->sectors && !(waiter->sectors & ~reply->sectors))
+                latency_join(latency, access_key(controller, waiter->token), key, LATENCY_l1);
+        }
+    if (kind == TAG_OUTSTANDING || kind == TAG_SECTORS) latency_close(latency, key);
+}
+
+void l1_controller_observe_partner(struct l1_controller *controller, unsigned mshr, uint64_t now) {
+    struct latency *latency = controller->engine->latency;
+    latency_mark(latency, fill_key(controller, mshr), LATENCY_cooperation, now);
+    latency_supply(latency, fill_key(controller, mshr), LATENCY_LEVEL_l1_remote);
+}
+
+void l1_controller_observe_fetched(struct l1_controller *controller, unsigned mshr, uint32_t name) {
+    uint64_t fetch = latency_key(LATENCY_REQUEST, controller->index, TAG_FETCH | name, controller->whole_line);
+    latency_join(controller->engine->latency, fill_key(controller, mshr), fetch, LATENCY_cooperation);
+    latency_close(controller->engine->latency, fetch);
 }
 
 /* Changes that can resolve a reservation failure. Below CHANGE_QUEUE: a line of set `change` - 1 can be hit or evicted. */
@@ -259,6 +340,7 @@ static ALWAYS_INLINE void send(struct l1_controller *controller, const struct l1
         .instr = (uint16_t)request->instr,
         .cluster = (uint8_t)controller->cluster,
     };
+    if (UNLIKELY(controller->engine->latency != NULL)) observe_request(controller, message, at_once, now);
     if (UNLIKELY(llc_route(controller->llc, message, now)))
         port_push(controller->to_control, now, message, sizeof *message);
 }
@@ -290,6 +372,7 @@ static enum l1_outcome pass_by(struct l1_controller *controller, const struct l1
     uint32_t entry = outstanding_take(controller, request->token);
     send(controller, request, request->kind, request->address, request->sectors, TAG_OUTSTANDING | entry, queue,
          leaves_at_once(controller, queue, now), now);
+    if (UNLIKELY(controller->engine->latency != NULL)) observe_access(controller, request->token, L1_BYPASS, now);
     if (request->kind == MESSAGE_READ) {
         controller->stats.read_bypasses++;
         return L1_BYPASS;
@@ -383,6 +466,8 @@ static ALWAYS_INLINE enum l1_outcome read_miss(struct l1_controller *controller,
     if (!aside) /* a lookup by the partner precedes and takes one cycle */
         send(controller, request, MESSAGE_READ, request->address, controller->whole_line, TAG_FILL | mshr,
              &controller->miss_queue, !partner && leaves_at_once(controller, &controller->miss_queue, now), now);
+    if (partner && aside && controller->engine->latency)
+        latency_open(controller->engine->latency, fill_key(controller, mshr), now);
     if (partner) partner->ops->missed(partner, request, access, mshr, aside, now);
     notify(controller, L1_EVENT_MISS, access->set, access->key, now);
     controller->stats.read_misses++;
@@ -417,6 +502,8 @@ static NEVER_INLINE enum l1_outcome read_filtered(struct l1_controller *controll
     bool past = insertion && !line && !insertion->admit(state, controller->index, access);
     enum l1_outcome outcome = past ? pass_by(controller, request, now)
                                    : read_any(controller, request, line, access, insertion, controller->partner, now);
+    if (UNLIKELY(controller->engine->latency != NULL) && outcome < L1_ACCEPTED)
+        observe_access(controller, request->token, outcome, now);
     if (outcome < L1_ACCEPTED && insertion && insertion->note) {
         if (outcome == L1_MISS) line = cache_lookup(&controller->cache, access->set, access->key);
         struct insertion_event event = {access, outcome, line, now};
@@ -441,9 +528,13 @@ enum l1_outcome l1_controller_access(struct l1_controller *controller, const str
     if (read && request->bypass) return pass_by(controller, request, now);
     struct cache_access access = access_of(controller, request);
     struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
-    if (UNLIKELY(controller->sectors != NULL))
-        return read ? l1_sectored_read(controller, request, line, &access, now)
-                    : l1_sectored_store(controller, request, line, &access, now);
+    if (UNLIKELY(controller->sectors != NULL)) {
+        if (!read) return l1_sectored_store(controller, request, line, &access, now);
+        enum l1_outcome outcome = l1_sectored_read(controller, request, line, &access, now);
+        if (controller->engine->latency && outcome < L1_ACCEPTED)
+            observe_access(controller, request->token, outcome, now);
+        return outcome;
+    }
     if (!read) return store(controller, request, line, &access, now);
     if (UNLIKELY(!controller->plain)) return read_filtered(controller, request, line, &access, now);
     enum l1_outcome outcome = read_any(controller, request, line, &access, NULL, NULL, now);
@@ -465,9 +556,10 @@ unsigned l1_controller_hits(struct l1_controller *controller, const struct l1_re
 }
 
 /* A request that needs a place in its full queue while the network is blocked. Until it leaves, the requester adds no
- * store ahead of it; and in the cycle in which the network has a credit, a queued request is sent. */
-static enum l1_outcome await_network(struct l1_controller *controller) {
-    controller->awaited = CHANGE_QUEUE;
+ * store ahead of it; and in the cycle in which the network has a credit, a queued request is sent. The same of a pending
+ * hit ends also with the fill of its line. */
+static enum l1_outcome await_network(struct l1_controller *controller, enum change change) {
+    controller->awaited = change;
     return L1_FAIL_NETWORK;
 }
 
@@ -481,16 +573,17 @@ enum l1_outcome l1_controller_foresee(struct l1_controller *controller, const st
     if (passes_by && (!full || (!read && request->local))) return 0;
     struct cache_access access = access_of(controller, request);
     if (passes_by)
-        return store_ahead(controller, request->kind, access.key, request->sectors, queue) ? 0
-                                                                                           : await_network(controller);
+        return store_ahead(controller, request->kind, access.key, request->sectors, queue)
+                   ? 0
+                   : await_network(controller, CHANGE_QUEUE);
     const struct cache_line *line = cache_lookup(&controller->cache, access.set, access.key);
     if (line) {
         if (line->state != LINE_RESERVED || line->flags & LINE_STALE) return 0;
-        if (full && controller->merge_slots) return await_network(controller);
+        if (full && controller->merge_slots) return await_network(controller, CHANGE_ANY);
         return mshr_can_merge(&controller->mshrs, line->mshr) ? 0 : await(controller, L1_FAIL_MSHR_MERGE, access.set);
     }
     if (store_ahead(controller, MESSAGE_READ, access.key, controller->whole_line, queue)) return 0;
-    if (full) return await_network(controller);
+    if (full) return await_network(controller, CHANGE_QUEUE);
     if (mshr_full(&controller->mshrs)) return await(controller, L1_FAIL_MSHR, access.set);
     return cache_victim(&controller->cache, access.set) ? 0 : await(controller, L1_FAIL_LINE, access.set);
 }
@@ -514,6 +607,7 @@ static ALWAYS_INLINE void fill(struct l1_controller *controller, unsigned mshr, 
         line->state = LINE_VALID;
         notify(controller, L1_EVENT_INSERT, set, cache_line_key(&controller->cache, set, line), now);
     }
+    if (UNLIKELY(controller->engine->latency != NULL)) observe_fill(controller, mshr);
     ring_push(&controller->arrived, mshr);
     controller->stats.fills++;
     resolve(controller, change_of_set(set));
@@ -566,6 +660,7 @@ static ALWAYS_INLINE bool receive(struct l1_controller *controller, uint64_t now
     if (port_next_visible(controller->from_network) > now) return false;
     const struct message *reply = port_take(controller->from_network, now);
     controller->stats.replies++;
+    if (UNLIKELY(controller->engine->latency != NULL)) observe_reply(controller, reply, now);
     uint32_t kind = reply->tag & ~(uint32_t)TAG_MASK, index = reply->tag & TAG_MASK;
     if (kind == TAG_FILL)
         fill(controller, index, now);
@@ -606,7 +701,9 @@ static void drain_queue(struct l1_controller *controller, uint64_t now) {
     struct port *port = controller->to_network;
     if (port_can_push(port, now)) {
         struct l1_queue *queue = next_queue(controller);
-        *request_place(controller, now) = queue->entry[queue->head++ & queue->mask];
+        const struct message *message = &queue->entry[queue->head++ & queue->mask];
+        *request_place(controller, now) = *message;
+        if (UNLIKELY(controller->engine->latency != NULL)) observe_sent(controller, message, now);
         resolve(controller, CHANGE_QUEUE);
         if (!queued(controller)) return;
     }
@@ -628,6 +725,9 @@ unsigned l1_controller_tick(struct l1_controller *controller, uint64_t now, uint
         unsigned mshr = ring_first(&controller->arrived);
         bool others = LIKELY(!controller->sectors) || l1_sectored_order_waiters(controller, mshr);
         memcpy(&token[completions++], mshr_next_waiter(&controller->mshrs, mshr), sizeof *token);
+        if (UNLIKELY(controller->engine->latency != NULL))
+            latency_mark(controller->engine->latency, access_key(controller, token[completions - 1]), LATENCY_l1_fill,
+                         now);
         if (mshr_answer(&controller->mshrs, mshr)) {
             ring_pop(&controller->arrived);
             resolve(controller, CHANGE_MSHR);

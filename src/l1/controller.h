@@ -151,6 +151,11 @@ bool l1_controller_can_fetch(const struct l1_controller *controller);
 void l1_controller_fetch(struct l1_controller *controller, const struct l1_request *request, uint32_t name,
                          uint64_t now);
 
+/* With a latency observer: the partner supplies the line of an MSHR; the answer of an l1_controller_fetch, for its line,
+ * has arrived. Both precede the fill. */
+void l1_controller_observe_partner(struct l1_controller *controller, unsigned mshr, uint64_t now);
+void l1_controller_observe_fetched(struct l1_controller *controller, unsigned mshr, uint32_t name);
+
 /* For the sectored L1. */
 
 enum l1_outcome l1_controller_pass_by(struct l1_controller *controller, const struct l1_request *request, uint64_t now);

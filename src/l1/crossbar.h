@@ -32,6 +32,11 @@ _Static_assert(sizeof(struct group_packet) <= PORT_MESSAGE_MAX, "fits a port");
     S(SUM, flits, "flits", "flits transferred")
 STATS_STRUCT(crossbar_stats, CROSSBAR_STATS);
 
+/* From the push of a packet of one flit until it is visible at the output, at zero load. */
+static inline unsigned crossbar_zero_load_cycles(const struct group_config *group) {
+    return (unsigned)(group->switch_cycles + group->link_cycles);
+}
+
 struct crossbar_plan {
     const char *name; /* prefix of the port names */
     const struct stat_table *table;

@@ -50,6 +50,7 @@ static void pursuit_fill(struct icc_node *node, struct pursuit *pursuit, bool re
     }
     pursuit->filled = true;
     pursuit->remote = remote;
+    if (remote && node->icc->engine->latency) l1_controller_observe_partner(node->base.controller, pursuit->mshr, now);
     l1_controller_fill(node->base.controller, pursuit->mshr, now);
     if (remote) {
         node->stats.remote_hits++;
@@ -128,6 +129,8 @@ static bool receive_answer(struct icc_node *node, const struct coop_message *ans
 static void icc_fetched(struct l1_partner *partner, uint32_t name, uint64_t now) {
     struct icc_node *node = icc_node_of(partner);
     node->pursuit[name].fetching = false;
+    if (node->icc->engine->latency && !node->pursuit[name].filled)
+        l1_controller_observe_fetched(node->base.controller, node->pursuit[name].mshr, name);
     pursuit_fill(node, &node->pursuit[name], false, now);
     pursuit_check(node, name);
 }

@@ -19,6 +19,7 @@
 #include <string.h>
 
 #include "l1/insertion.h"
+#include "sim/latency.h"
 
 enum { CHAINS = 256, NO_REQUEST = UINT32_MAX };
 
@@ -304,6 +305,9 @@ static unsigned mrpb_tick(struct l1 *base, unsigned sm, uint64_t now, uint32_t *
     unsigned completions = mrpb->l1->ops->tick(mrpb->l1, sm, now, token);
     if (stage->hits && stage->hit[stage->first_hit].due <= now) {
         token[completions++] = stage->hit[stage->first_hit].token;
+        if (UNLIKELY(mrpb->engine->latency != NULL))
+            latency_mark(mrpb->engine->latency, latency_key(LATENCY_ACCESS, sm, token[completions - 1], 0), LATENCY_l1,
+                         now);
         stage->first_hit = (stage->first_hit + 1) % (mrpb->latency_cycles + 1);
         if (--stage->hits) /* a hit already due is late because this L1 was not ticked */
             engine_wake(mrpb->engine, mrpb->component[sm], max_u64(stage->hit[stage->first_hit].due, now + 1));

@@ -6,6 +6,7 @@
 #include "dram/dram_config.h"
 #include "llc/organisation.h"
 #include "sim/gpu_config.h"
+#include "sim/latency.h"
 
 static const struct param params[] = {
     P_INT(struct bridge_config, cycles, 75, 1, 900, "cycles",
@@ -123,8 +124,20 @@ static bool blocked(struct port *to, uint64_t now) {
     return true;
 }
 
+/* The oldest message of a port leaves it: a request that has arrived from the network, or a reply. */
+static void observe(const struct port *from, uint64_t now) {
+    struct latency *latency = from->engine->latency;
+    if (!latency) return;
+    const struct message *message = port_peek(from, now);
+    if (message->kind == MESSAGE_DATA)
+        latency_mark(latency, latency_message_key(message), LATENCY_bridge, now);
+    else if (message->kind != MESSAGE_ACK)
+        latency_cross(latency, message, false, port_next_visible(from));
+}
+
 static bool hand_on(struct port *from, struct port *to, uint64_t now) {
     if (!port_peek(from, now) || blocked(to, now)) return false;
+    observe(from, now);
     port_push(to, now, port_take(from, now), sizeof(struct message));
     return true;
 }
@@ -151,6 +164,7 @@ static bool take_request(struct bridge *b, struct side *to, uint64_t now) {
     if (bridge_side(message->cluster, all->clusters) == number_of(b, to))
         return hand_on(to->requests, &to->to_slice, now);
     if (to->arriving.network == all->network_entries) return false; /* a message that leaves the lane ends the wait */
+    observe(to->requests, now);
     to->arriving.network++;
     to->stats.requests++;
     cross(all, &to->arriving, port_take(to->requests, now), &to->stats.request_bytes, now);

@@ -113,6 +113,7 @@ static void fetch(struct slice *slice, struct cache_line *line, uint64_t key, ui
     flight->in_flight |= wide;
     send_to_memory(slice, MESSAGE_READ, key, wide, TAG_FILL | line->mshr, now);
     notify_sectors(slice, SLICE_FETCH, key, wide, now);
+    if (UNLIKELY(slice->latency != NULL)) slice_observe_fetch(slice, line->mshr, wide, now);
     sectors->stats.fetched += sectors_count(wide);
     sectors->stats.merged += sectors_count(wide & sectors_partial(line));
 }
@@ -210,6 +211,7 @@ void slice_sectored_fill(struct slice *slice, unsigned mshr_index, uint8_t arriv
         const struct message *waiter = mshr_waiter(&slice->mshrs, mshr_index, flight->applied);
         if (waiter->sectors & flight->in_flight) break;
         apply(slice, waiter, key, line, now);
+        if (UNLIKELY(slice->latency != NULL)) slice_observe_served(slice, waiter, mshr_index, arrived);
     }
     if (!flight->in_flight) line->state = line->dirty ? LINE_MODIFIED : LINE_VALID;
     if (!answering && flight->applied > mshr->drained) {

@@ -57,6 +57,8 @@ struct slice_kind {
     int64_t latency_cycles;
     const struct stat_table *counters, *fail_counters, *sector_counters;
     bool watched; /* by the organisation */
+    bool copies;  /* its memory is another slice */
+    enum latency_stage arrives_by;
 };
 
 static struct slice *create(const struct config *config, const struct slice_kind *kind,
@@ -77,6 +79,9 @@ static struct slice *create(const struct config *config, const struct slice_kind
     slice->whole_line = (uint8_t)low_mask((unsigned)gpu->line_bytes / SECTOR_BYTES);
     for (unsigned i = 0; i < PROGRAMS_MAX; i++) slice->write_through[i] = organisation->mode.is_private;
     slice->watcher = kind->watched && organisation->ops->profile ? organisation : NULL;
+    slice->latency = engine->latency;
+    slice->arrives_by = kind->arrives_by;
+    slice->copies = kind->copies;
     slice->allocate_through = llc->write_allocate == &llc_allocate_through;
     slice->whole_write_backs = llc->whole_write_backs;
     cache_init(&slice->cache, &kind->geometry, kind->replacement, config, &llc_section, UINT64_C(0x10000) + index);
@@ -110,7 +115,8 @@ struct slice *slice_create(const struct config *config, struct llc_organisation 
         .counters = &llc_stat_table,
         .fail_counters = &llc_fail_stat_table,
         .sector_counters = &llc_sector_stat_table,
-        .watched = true};
+        .watched = true,
+        .arrives_by = bridges_exist(config) ? LATENCY_bridge : LATENCY_request_network};
     return create(config, &kind, organisation, engine, stats, index);
 }
 
@@ -122,7 +128,9 @@ struct slice *slice_create_for_copies(const struct config *config, struct llc_or
                               .latency_cycles = llc->latency_cycles,
                               .counters = &copies_stat_table,
                               .fail_counters = &copies_fail_stat_table,
-                              .sector_counters = &copies_sector_stat_table};
+                              .sector_counters = &copies_sector_stat_table,
+                              .copies = true,
+                              .arrives_by = LATENCY_bridge};
     return create(config, &kind, organisation, engine, stats, index);
 }
 
@@ -134,7 +142,8 @@ struct slice *slice_create_for_atomics(const struct config *config, struct llc_o
                               .latency_cycles = atomics->latency_cycles,
                               .counters = &atomics_stat_table,
                               .fail_counters = &atomics_fail_stat_table,
-                              .sector_counters = &atomics_sector_stat_table};
+                              .sector_counters = &atomics_sector_stat_table,
+                              .arrives_by = LATENCY_slice};
     return create(config, &kind, organisation, engine, stats, index);
 }
 
@@ -162,7 +171,7 @@ void slice_connect(struct slice *slice, const struct slice_ports *ports, unsigne
     slice->to_atomics = ports->to_atomics;
     slice->from_atomics = ports->from_atomics;
     slice->looks_ahead = !slice->commands && !slice->to_atomics && !slice->watcher && !slice->observer &&
-                         !slice->allocate_through && !slice->sectors;
+                         !slice->allocate_through && !slice->sectors && !slice->latency;
     /* The access pipeline of `latency_cycles` is part of the port instead of being simulated stage by stage. A request
      * becomes visible to the slice in the cycle of its lookup, and the port has an entry for each pipeline stage and
      * each entry of the input queue. The plain version leaves the oldest request in the port until it has been there
@@ -176,6 +185,48 @@ void slice_observe(struct slice *slice, slice_observer *observer, void *user) {
     slice->observer = observer;
     slice->looks_ahead = false;
     slice->observer_user = user;
+}
+
+/* Observation of latencies. */
+
+/* The oldest request, before its lookup. Repeated calls have no effect. */
+static NEVER_INLINE void observe_arrival(struct slice *slice, const struct message *message) {
+    uint64_t looked_up = port_next_visible(slice->from_network), arrived = looked_up - slice->latency_cycles;
+    if (slice->arrives_by == LATENCY_request_network)
+        latency_cross(slice->latency, message, false, arrived);
+    else
+        latency_mark(slice->latency, latency_message_key(message), slice->arrives_by, arrived);
+    latency_mark(slice->latency, latency_message_key(message), LATENCY_slice, looked_up);
+}
+
+NEVER_INLINE void slice_observe_lookup(struct slice *slice, const struct message *message, bool present, bool pending,
+                                       uint64_t now) {
+    latency_mark(slice->latency, latency_message_key(message), LATENCY_slice_queue, now);
+    if (present || pending)
+        latency_supply(slice->latency, latency_message_key(message),
+                       present ? LATENCY_LEVEL_llc : LATENCY_LEVEL_llc_pending);
+}
+
+static uint64_t fetch_key(const struct slice *slice, unsigned mshr, uint8_t sectors) {
+    return latency_key(LATENCY_FETCH, slice->index, TAG_FILL | mshr, sectors);
+}
+
+NEVER_INLINE void slice_observe_fetch(struct slice *slice, unsigned mshr, uint8_t sectors, uint64_t now) {
+    latency_open(slice->latency, fetch_key(slice, mshr, sectors), now);
+    if (!slice->copies) latency_supply(slice->latency, fetch_key(slice, mshr, sectors), LATENCY_LEVEL_dram);
+}
+
+NEVER_INLINE void slice_observe_served(struct slice *slice, const struct message *waiter, unsigned mshr,
+                                       uint8_t sectors) {
+    latency_join(slice->latency, latency_message_key(waiter), fetch_key(slice, mshr, sectors), LATENCY_slice_queue);
+}
+
+/* The answer to a fetch. */
+static NEVER_INLINE void observe_fill(struct slice *slice, unsigned mshr, uint8_t sectors, uint64_t now) {
+    latency_mark(slice->latency, fetch_key(slice, mshr, sectors), slice->copies ? LATENCY_bridge : LATENCY_slice_queue,
+                 now);
+    for (unsigned i = 0; !slice->sectors && i < slice->mshrs.mshr[mshr].waiters; i++)
+        slice_observe_served(slice, mshr_waiter(&slice->mshrs, mshr, i), mshr, sectors);
 }
 
 /* Time. */
@@ -250,6 +301,8 @@ static ALWAYS_INLINE bool receive_from_memory(struct slice *slice, bool plain, u
     if (port_next_visible(slice->from_memory) > now) return false;
     const struct message *message = port_take(slice->from_memory, now);
     uint32_t kind = message->tag & TAG_KIND, index = message->tag & ~TAG_KIND;
+    if (!plain && kind == TAG_FILL && UNLIKELY(slice->latency != NULL))
+        observe_fill(slice, index, message->sectors, now);
     if (!plain && kind == TAG_FILL && slice->sectors) {
         slice_sectored_fill(slice, index, message->sectors, now);
     } else if (kind == TAG_FILL) {
@@ -270,6 +323,8 @@ static ALWAYS_INLINE bool receive_from_memory(struct slice *slice, bool plain, u
             slice->replies_waiting++;
         }
     }
+    if (!plain && kind == TAG_FILL && UNLIKELY(slice->latency != NULL))
+        latency_close(slice->latency, fetch_key(slice, index, message->sectors));
     return kind == TAG_FILL;
 }
 
@@ -319,7 +374,7 @@ static ALWAYS_INLINE bool passed_is_back(const struct slice *slice, bool passes,
 }
 
 /* At most one reply per cycle. Returns whether there was one. */
-static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, uint64_t now) {
+static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, bool plain, uint64_t now) {
     bool passed = passed_is_back(slice, passes, now);
     if (!(slice->replies_waiting || passed) || slice->port_free_at > now) return false;
     if (!port_can_push(slice->to_network, now)) {
@@ -327,6 +382,8 @@ static ALWAYS_INLINE bool reply_once(struct slice *slice, bool passes, uint64_t 
         return false;
     }
     const struct message *request = passed ? port_take(slice->from_atomics, now) : take_answered(slice);
+    if (!plain && UNLIKELY(slice->latency != NULL))
+        latency_mark(slice->latency, latency_message_key(request), passed ? LATENCY_slice : LATENCY_slice_queue, now);
     if (UNLIKELY(request->kind == WRITE_PASSED_ON))
         slice->port_free_at = now + 1; /* takes its cycle without a reply */
     else
@@ -401,6 +458,7 @@ static ALWAYS_INLINE void fetch_line(struct slice *slice, struct cache_line *vic
     wait_for_line(slice, victim, message, access->key, through, now);
     send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
     if (!plain) notify(slice, SLICE_FETCH, access->key, NULL, now);
+    if (!plain && UNLIKELY(slice->latency != NULL)) slice_observe_fetch(slice, index, slice->whole_line, now);
 }
 
 static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_access *access,
@@ -542,6 +600,7 @@ static ALWAYS_INLINE void look_up_once(struct slice *slice, bool passes, bool pl
     if (slice->lookup_free_at > now || (!plain && slice->replay_retry && look_up_replays(slice, now))) return;
     if (port_next_visible(slice->from_network) > now) return;
     const struct message *message = port_peek(slice->from_network, now);
+    if (!plain && UNLIKELY(slice->latency != NULL)) observe_arrival(slice, message);
     if (is_passed_on(slice, passes, message)) {
         slice->hold = pass_on(slice, now);
         return;
@@ -771,7 +830,7 @@ static ALWAYS_INLINE void tick(struct slice *slice, bool passes, bool plain, uin
     else
         look_up_once(slice, passes, plain, filled, now);
     if (slice->hold == HOLD_MEMORY) port_await_credit(slice->to_memory, now);
-    bool replied = reply_once(slice, passes, now);
+    bool replied = reply_once(slice, passes, plain, now);
     uint64_t next = next_tick(slice, passes, replied, now);
     if (next != NEVER) engine_wake_by(slice->engine, slice->waker, next);
 }

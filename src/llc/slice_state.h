@@ -7,6 +7,7 @@
 #include "cache/mshr.h"
 #include "llc/llc.h"
 #include "llc/organisation.h"
+#include "sim/latency.h"
 
 /* Why the oldest request is blocked. */
 enum hold {
@@ -87,6 +88,9 @@ struct slice {
     uint64_t flush_done_at;
     slice_observer *observer;
     void *observer_user;
+    struct latency *latency;       /* observer of latencies; NULL: none */
+    enum latency_stage arrives_by; /* what is in front of it */
+    bool copies;                   /* its memory is the mirror of a slice */
     struct llc_stats stats;
     struct llc_reservation_fail_stats fails;
 };
@@ -119,10 +123,17 @@ static inline uint64_t *counter_of(struct llc_stats *stats, uint8_t kind, bool h
     return hit ? &stats->read_hits : &stats->read_misses;
 }
 
+/* Observation of latencies, in slices with `latency`: a successful lookup; a fetch that has been sent to memory, and the
+ * arrival of its sectors; a waiter of that fetch, which then has all sectors that it needs. */
+void slice_observe_lookup(struct slice *slice, const struct message *message, bool present, bool pending, uint64_t now);
+void slice_observe_fetch(struct slice *slice, unsigned mshr, uint8_t sectors, uint64_t now);
+void slice_observe_served(struct slice *slice, const struct message *waiter, unsigned mshr, uint8_t sectors);
+
 /* Counts a lookup: `present` and `pending` are hits. */
 static ALWAYS_INLINE void count(struct slice *slice, const struct cache_access *access, const struct message *message,
                                 bool present, bool pending, bool plain, uint64_t now) {
     struct llc_stats *stats = &slice->stats;
+    if (!plain && UNLIKELY(slice->latency != NULL)) slice_observe_lookup(slice, message, present, pending, now);
     if (!plain && UNLIKELY(slice->watcher != NULL))
         slice->watcher->ops->profile->looked_up(llc_of_program(slice->watcher, message->program), slice->index, message,
                                                 access, present || pending, now);

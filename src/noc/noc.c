@@ -293,3 +293,12 @@ uint64_t network_unloaded_cycles(const struct config *config, const struct netwo
     uint64_t cycles = (noc->bypass ? topology->bypassed_cycles : topology->unloaded_cycles)(config, shape, flits);
     return 2 + clock_core_cycle(clock, cycles); /* both ports */
 }
+
+uint64_t network_zero_load_cycles(const struct network *network, const struct config *config,
+                                  const struct message *message) {
+    const struct topology *topology = network->topology;
+    unsigned flits = message_flits(message, (unsigned)network->config->channel_bytes);
+    uint64_t cycles =
+        (network->bypassed ? topology->bypassed_cycles : topology->unloaded_cycles)(config, &network->shape, flits);
+    return 2 + clock_core_cycle(network->clock, cycles); /* both ports */
+}

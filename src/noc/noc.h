@@ -128,5 +128,8 @@ void network_freeze(struct network *network, uint64_t now);
  * configuration. Exact if network and core share one clock. */
 uint64_t network_unloaded_cycles(const struct config *config, const struct network_shape *shape, uint64_t core_khz,
                                  unsigned flits);
+/* The same of a message in this network, in its present mode. */
+uint64_t network_zero_load_cycles(const struct network *network, const struct config *config,
+                                  const struct message *message);
 
 #endif

@@ -499,19 +499,11 @@ static void lower_end(struct lowering *l) {
         open = l->source->labels[i].instr == l->source->instr_count;
     l->op_of[l->source->instr_count] = end;
     if (!open) return;
-    struct op op = {.operation = l->source->is_kernel ? OPERATION_exit : OPERATION_ret,
-                    .vector = 1,
-                    .dst = PLACE_NONE,
-                    .dst2 = PLACE_NONE,
-                    .a = PLACE_NONE,
-                    .b = PLACE_NONE,
-                    .c = PLACE_NONE,
-                    .d = PLACE_NONE};
     struct ptx_instr instr = {.place = l->source->place};
     uint32_t count = l->source->instr_count;
     if (count) instr.place = l->source->instrs[count - 1].place;
     struct op *fresh = list_add(l->arena, &l->ops, sizeof *fresh);
-    *fresh = op;
+    *fresh = op_without_operands(l->source->is_kernel ? OPERATION_exit : OPERATION_ret);
     fresh->line = instr.place.line;
     fresh->instr = count ? count - 1 : 0;
     *(struct op_registers *)list_add(l->scratch, &l->registers, sizeof(struct op_registers)) = (struct op_registers){0};

@@ -53,6 +53,9 @@ struct forms {
     uint32_t first[PTX_MN_COUNT + 1]; /* the forms of a mnemonic are consecutive */
 };
 
+/* An operation whose operands are still to be set. */
+struct op op_without_operands(uint8_t operation);
+
 const struct forms *forms_create(struct arena *arena);
 
 /* Matches an instruction to its form and sets the fields of `op` and `types`. NULL if there is none, with the reason in

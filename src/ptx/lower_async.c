@@ -65,6 +65,9 @@ bool lower_copy(struct lowering *l, const struct ptx_instr *instr, struct op *op
     case OPERATION_bulk_load:
         return space_check(l, instr, 0, PTX_SPACE_SHARED) && space_check(l, instr, 1, PTX_SPACE_GLOBAL) &&
                space_check(l, instr, 3, PTX_SPACE_SHARED);
+    case OPERATION_bulk_send:
+        return space_check(l, instr, 0, PTX_SPACE_SHARED) && space_check(l, instr, 1, PTX_SPACE_SHARED) &&
+               space_check(l, instr, 3, PTX_SPACE_SHARED);
     case OPERATION_bulk_store:
         return space_check(l, instr, 0, PTX_SPACE_GLOBAL) && space_check(l, instr, 1, PTX_SPACE_SHARED);
     default: break;

@@ -8,12 +8,6 @@ static const struct ptx_operand *operand_at(const struct lowering *l, const stru
     return &l->source->operands[instr->first + i];
 }
 
-static bool has_modifier(const struct ptx_instr *instr, enum ptx_modifier modifier) {
-    for (unsigned i = 0; i < instr->modifier_count; i++)
-        if (instr->modifier[i] == modifier) return true;
-    return false;
-}
-
 static bool is_float(enum ptx_type type) {
     return ptx_type_kind(type) == PTX_FLOAT || type == PTX_f16x2 || type == PTX_bf16x2;
 }
@@ -216,12 +210,6 @@ bool lower_memory(struct lowering *l, const struct ptx_instr *instr, struct op *
     bool frame = op->modifiers & MOD_FRAME;
     if (!load && (op->space == PTX_SPACE_CONST || (op->space == PTX_SPACE_PARAM && !frame)))
         return lower_fail(l, instr->place, "this state space is read-only");
-    if (has_modifier(instr, PTX_MOD_mmio)) {
-        if (!has_modifier(instr, PTX_MOD_sys)) return lower_fail(l, instr->place, ".mmio requires .sys");
-        if (op->space != PTX_SPACE_GLOBAL && op->space != PTX_SPACE_GENERIC)
-            return lower_fail(l, instr->place, ".mmio applies to .global and generic addresses");
-        if (op->vector > 1) return lower_fail(l, instr->place, ".mmio does not apply to vectors");
-    }
     for (unsigned i = 0; i < instr->modifier_count; i++)
         if ((instr->modifier[i] == PTX_MOD_nc || instr->modifier[i] == PTX_MOD_ro) && op->space != PTX_SPACE_GLOBAL)
             return lower_fail(l, instr->place, ".%s applies to .global only", ptx_modifier_text(instr->modifier[i]));

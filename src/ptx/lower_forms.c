@@ -329,16 +329,27 @@ static void explain(const struct forms *forms, const struct ptx_module *module, 
                               instr->place.offset + (instr->modifier_column[fitting] - instr->place.column)};
     const char *wrong = ptx_modifier_text(instr->modifier[fitting]);
     bool is_type = ptx_modifier_class(instr->modifier[fitting]) == PTX_CLASS_TYPE;
+    enum { HELPFUL = 12 }; /* the complete list of what a load accepts helps nobody */
+    bool listed = allowed.count && (is_type || allowed.count <= HELPFUL);
     if (!known)
-        ptx_error(module, place, err, "`%s` does not accept .%s%s%s", name, wrong,
-                  allowed.count ? "; possible here: " : "", list);
+        ptx_error(module, place, err, "`%s` does not accept .%s%s%s", name, wrong, listed ? "; possible here: " : "",
+                  listed ? list : "");
+    else if (listed && is_type)
+        ptx_error(module, place, err, "there is no `%s`: the type must be %s", text, list);
     else
-        ptx_error(module, place, err, "there is no `%s`: %s%s%s%s", text,
-                  is_type && allowed.count ? "the type must be " : ".", is_type && allowed.count ? list : wrong,
-                  is_type && allowed.count ? ""
-                  : allowed.count          ? " is not possible here, but "
-                                           : " is not possible here",
-                  is_type && allowed.count ? "" : list);
+        ptx_error(module, place, err, "there is no `%s`: .%s is not possible here%s%s", text, wrong,
+                  listed ? ", but " : "", listed ? list : "");
+}
+
+struct op op_without_operands(uint8_t operation) {
+    return (struct op){.operation = operation,
+                       .vector = 1,
+                       .dst = PLACE_NONE,
+                       .dst2 = PLACE_NONE,
+                       .a = PLACE_NONE,
+                       .b = PLACE_NONE,
+                       .c = PLACE_NONE,
+                       .d = PLACE_NONE};
 }
 
 const struct form *forms_match(const struct forms *forms, const struct ptx_module *module,
@@ -353,15 +364,8 @@ const struct form *forms_match(const struct forms *forms, const struct ptx_modul
             if (fitting > best) best = fitting;
             continue;
         }
-        *op = (struct op){.operation = form->operation,
-                          .modifiers = form->flags & ~(uint32_t)FORM_REFUSED,
-                          .vector = 1,
-                          .dst = PLACE_NONE,
-                          .dst2 = PLACE_NONE,
-                          .a = PLACE_NONE,
-                          .b = PLACE_NONE,
-                          .c = PLACE_NONE,
-                          .d = PLACE_NONE};
+        *op = op_without_operands(form->operation);
+        op->modifiers = form->flags & ~(uint32_t)FORM_REFUSED;
         types[0] = types[1] = types[2] = types[3] = PTX_b32;
         unsigned type_count = 0;
         for (unsigned i = 0; i < instr->modifier_count; i++)

@@ -125,6 +125,11 @@ void record_make(const struct lowering *l, const struct op *op, struct instr *re
         record->bytes_log2 = 4;
         record->flags = INSTR_ASYNC | INSTR_BULK;
         break;
+    case OPERATION_bulk_send:
+        record->space = SPACE_SHARED;
+        record->bytes_log2 = 4;
+        record->flags = INSTR_ASYNC | INSTR_BULK;
+        break;
     case OPERATION_copy_wait:
         record->flags = (uint8_t)(INSTR_ASYNC | (op->modifiers & MOD_BULK ? INSTR_BULK : 0) |
                                   (op->modifiers & MOD_SOURCE ? INSTR_SOURCE : 0));

@@ -396,12 +396,12 @@ static bool has_modifier(const struct ptx_instr *instr, enum ptx_modifier modifi
 }
 
 /* cp.async [shared], [global], ... and cp.async.bulk in both directions. A copy may move an address, which a load from
- * shared memory then reads. */
+ * shared memory then reads; one within shared memory adds nothing to what shared memory contains. */
 static void walk_async(struct walk *w, const struct ptx_instr *instr) {
     if (has_modifier(instr, PTX_MOD_bulk_group)) {
         access_add(w, instr, operand_at(w, instr, 0), false, true);
         edge_add(w, VALUE_SHARED, VALUE_GLOBAL);
-    } else if (instr->count > 2 && !has_modifier(instr, PTX_MOD_prefetch)) {
+    } else if (instr->count > 2 && has_modifier(instr, PTX_MOD_global) && !has_modifier(instr, PTX_MOD_prefetch)) {
         access_add(w, instr, operand_at(w, instr, 1), true, false);
         seed_add(w, POINTER_ANYWHERE, VALUE_SHARED);
         seed_derived(w, POINTER_ANYWHERE, VALUE_SHARED);

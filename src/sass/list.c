@@ -26,8 +26,24 @@ static bool is_folder(const char *path) {
     return stat(path, &status) == 0 && S_ISDIR(status.st_mode);
 }
 
-bool sass_is_trace(const char *path) {
-    return is_kernel_file(path, strlen(path)) || ends_in(path, strlen(path), ".g") || is_folder(path);
+bool sass_is_trace_name(const char *path) {
+    return is_kernel_file(path, strlen(path)) || ends_in(path, strlen(path), ".g");
+}
+
+bool sass_is_trace(const char *path) { return sass_is_trace_name(path) || is_folder(path); }
+
+char *sass_name(const char *path) {
+    static const char list[] = "/kernelslist.g";
+    size_t length = strlen(path), begin;
+    if (ends_in(path, length, list)) length -= sizeof list - 1;
+    while (length > 1 && path[length - 1] == '/') length--;
+    for (begin = length; begin && path[begin - 1] != '/';) begin--;
+    const char *name = path + begin;
+    size_t size = length - begin;
+    static const char *const extensions[] = {".gz", ".xz", ".zst", ".traceg", ".g"};
+    for (unsigned i = 0; !path[length] && i < COUNT_OF(extensions); i++)
+        if (ends_in(name, size, extensions[i])) size -= strlen(extensions[i]);
+    return text_format("%.*s", (int)size, name);
 }
 
 static void add_kernel(struct sass_list *list, char *path) {

@@ -21,8 +21,13 @@ struct sass_list {
     uint32_t copy_count, copy_room;
 };
 
-/* Whether the path is a trace by its name: a directory, *.g, or *.traceg with or without .gz, .xz or .zst. */
+/* Whether the path is a trace by its name: *.g, or *.traceg with or without .gz, .xz or .zst. */
+bool sass_is_trace_name(const char *path);
+/* The same, or a directory. */
 bool sass_is_trace(const char *path);
+/* The name of its program in results, which the caller frees: that of the directory of a kernelslist.g, or that of any
+ * other file without directory and extensions. */
+char *sass_name(const char *path);
 /* False with an error at its line if a command is invalid or a kernel file does not exist. */
 bool sass_list_open(struct sass_list *list, const char *path, struct error *err);
 void sass_list_close(struct sass_list *list);

@@ -3,27 +3,42 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { FIRST = 60, VOLTA = 70, TURING = 75, AMPERE = 80, HOPPER = 90, LAST = 999 };
-#define FROM_ALL    FIRST
-#define FROM_PASCAL FIRST
-#define FROM_VOLTA  VOLTA
-#define FROM_TURING TURING
-#define FROM_AMPERE AMPERE
-#define FROM_HOPPER HOPPER
-#define TO_ALL      LAST
-#define TO_PASCAL   (VOLTA - 1)
-#define TO_VOLTA    LAST
-#define TO_TURING   LAST
-#define TO_AMPERE   LAST
-#define TO_HOPPER   LAST
+/* Architectures, by the first binary version; Ada is among Ampere's. */
+enum { PASCAL, VOLTA, TURING, AMPERE, HOPPER, ARCHITECTURES };
+static const uint16_t first_version[ARCHITECTURES] = {60, 70, 75, 80, 90};
+
+enum pipeline {
+    PIPELINE_CLASS,
+    PIPELINE_SP,
+    PIPELINE_SFU,
+    PIPELINE_DP,
+    PIPELINE_MEM,
+    PIPELINE_CONTROL,
+    PIPELINE_TENSOR
+};
+
+#define CLASS 0
+#define NO    (-1)
 
 static const struct {
     const char *name;
-    uint16_t from, to; /* binary versions */
-    uint8_t op, role;
+    uint8_t op, pipeline, role;
+    int8_t cycles[ARCHITECTURES];
 } table[] = {
-#define X(name, architectures, class, role) {#name, FROM_##architectures, TO_##architectures, OP_##class, SASS_##role},
+#define X(name, class, pipeline, role, ...) {#name, OP_##class, PIPELINE_##pipeline, SASS_##role, {__VA_ARGS__}},
 #include "sass/opcodes.def"
+#undef X
+};
+
+/* Of classes: pipelines and latencies. */
+static const uint8_t class_pipeline[OP_COUNT] = {
+#define X(name, unit, latency, interval, help) PIPELINE_##unit,
+    OP_LIST(X)
+#undef X
+};
+static const int8_t class_cycles[OP_COUNT][ARCHITECTURES] = {
+#define X(name, ...) [OP_##name] = {__VA_ARGS__},
+#include "sass/latencies.def"
 #undef X
 };
 
@@ -162,14 +177,27 @@ static void decode_access(struct sass_opcode *opcode, struct sass_text rest) {
     }
 }
 
+static void set_timing(struct sass_opcode *opcode, unsigned row, unsigned architecture) {
+    int8_t cycles = table[row].cycles[architecture], of_class = class_cycles[opcode->op][architecture];
+    uint8_t pipeline = table[row].pipeline;
+    if (pipeline == PIPELINE_CLASS) pipeline = class_pipeline[opcode->op];
+    opcode->cycles = (uint8_t)cycles;
+    if (cycles != CLASS) opcode->added_cycles = (int8_t)(cycles - of_class);
+    if (opcode->added_cycles || pipeline != class_pipeline[opcode->op])
+        opcode->timed = (uint8_t)(OP_TIMED_SP + pipeline - PIPELINE_SP);
+}
+
 static struct sass_opcode decode(struct sass_text text, unsigned binary_version) {
     const char *point = memchr(text.at, '.', (size_t)(text.end - text.at));
     struct sass_text name = {text.at, point ? point : text.end}, rest = {name.end, text.end};
     struct sass_opcode opcode = {.op = OP_other, .role = SASS_UNKNOWN, .results = 1, .lanes = UINT32_MAX};
-    for (unsigned i = 0; i < COUNT_OF(table) && opcode.role == SASS_UNKNOWN; i++) {
-        if (!is_text(name, table[i].name) || binary_version < table[i].from || binary_version > table[i].to) continue;
-        opcode.op = table[i].op;
-        opcode.role = (enum sass_role)table[i].role;
+    unsigned architecture = ARCHITECTURES - 1, row = 0;
+    while (architecture && binary_version < first_version[architecture]) architecture--;
+    while (row < COUNT_OF(table) && (!is_text(name, table[row].name) || table[row].cycles[architecture] == NO)) row++;
+    if (row < COUNT_OF(table)) {
+        opcode.op = table[row].op;
+        opcode.role = (enum sass_role)table[row].role;
+        set_timing(&opcode, row, architecture);
     }
     bool memory = opcode.op == OP_load || opcode.op == OP_store || opcode.op == OP_atomic;
     if (memory || opcode.role == SASS_UNKNOWN) decode_access(&opcode, rest);

@@ -32,6 +32,9 @@ struct sass_opcode {
     uint32_t hash;
     enum sass_role role;
     uint8_t op;             /* enum op_class */
+    uint8_t timed;          /* OP_TIMED_SP ... if its latency or pipeline is not that of the class; else 0 */
+    int8_t added_cycles;    /* its latency minus that of the class */
+    uint8_t cycles;         /* its published latency in the architecture of the trace; 0: that of the class */
     uint8_t cache;          /* enum cache_operator */
     uint8_t flags;          /* INSTR_READ_ONLY, INSTR_NONCOHERENT, INSTR_ARRIVE */
     uint8_t bytes;          /* of one lane's access */

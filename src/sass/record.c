@@ -201,6 +201,11 @@ void sass_record_make(const struct sass_header *header, struct sass_warp *warp, 
         if (instr_is_memory(instr)) takes_effect = make_access(header, warp, line, opcode, record);
         break;
     }
+    if (takes_effect && opcode->timed) {
+        instr->op = opcode->timed;
+        instr->space = opcode->op;
+        instr->bytes_log2 = (uint8_t)opcode->added_cycles;
+    }
     if (takes_effect) return;
     instr->op = OP_other;
     instr->space = instr->flags = 0;

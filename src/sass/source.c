@@ -282,7 +282,7 @@ bool sass_source_warning(const struct stream_source *source, struct error *warni
     for (; i < NAMED && sass_source_unknown(source, i, &opcode, &count); i++)
         used += (size_t)snprintf(names + used, sizeof names - used, "%s%.24s (%llu)", i ? ", " : "", opcode,
                                  (unsigned long long)count);
-    error_set(warning, "%s: unknown opcodes are timed as class `other`, with addresses as loads or stores: %s%s",
+    error_set(warning, "%s: " SASS_WARNING "`other`, with addresses as loads or stores: %s%s",
               sass_of(source)->list.path, names, i < sass_of(source)->unknown_count ? ", ..." : "");
     return true;
 }

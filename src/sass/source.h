@@ -15,6 +15,7 @@
 #include "sass/list.h"
 #include "stream/stream.h"
 
+#define SASS_WARNING      "unknown opcodes are timed as class "
 #define SASS_PACKED_BYTES (UINT64_C(32) << 20)
 
 /* Opens a trace: a directory, its kernelslist.g, or one kernel file. NULL with an error; errors in kernel files are
@@ -30,7 +31,7 @@ uint64_t sass_source_bytes(const struct stream_source *source);
 
 /* Opcode `i` of those read so far that are not in opcodes.def; false if there are not so many. */
 bool sass_source_unknown(const struct stream_source *source, unsigned i, const char **opcode, uint64_t *count);
-/* A warning about them; false if there are none, or the source is not a SASS trace. */
+/* A warning about them, with SASS_WARNING after the path; false if there are none, or the source is not a SASS trace. */
 bool sass_source_warning(const struct stream_source *source, struct error *warning);
 
 #endif

@@ -24,6 +24,7 @@
 #include "base/base.h"
 
 struct port;
+struct latency;
 
 enum {
     ENGINE_WHEEL = 1024, /* cycles covered by the wheel; later wakes are kept in a list */
@@ -71,6 +72,7 @@ struct engine {
     uint64_t far_until; /* when the list is scanned again; NEVER if it is empty */
     struct port **ports;
     unsigned port_count;
+    struct latency *latency; /* observer (latency.h); NULL: none */
 };
 
 struct engine *engine_create(void);

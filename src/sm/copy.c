@@ -1,4 +1,5 @@
-/* Asynchronous copies between global and shared memory, waits for them, and mbarriers (stream.h, INSTR_ASYNC).
+/* Asynchronous copies between global and shared memory and within shared memory, waits for them, and mbarriers
+ * (stream.h, INSTR_ASYNC).
  *
  * A copy leaves the load/store unit like a load, but no register waits for it, and fences do not either. When its last
  * data arrives, it is written to shared memory, which occupies the load/store unit for the recorded bank passes; then it
@@ -6,13 +7,15 @@
  *
  * A bulk copy is handed over to the bulk copy unit: one request per line, bypassing the L1, every `bulk_interval`
  * cycles, the first one `bulk_cycles` after the load/store unit. A line that arrives takes one bank pass, and so does one
- * that a store reads.
+ * that a store reads. A copy within shared memory makes no requests, but a bank pass in the same interval; after the last
+ * one it is complete with the latency of shared memory.
  *
  * An mbarrier is a count of updates. It releases a warp when it has reached the count that the warp's record names, with
- * the latency of a barrier.
+ * the latency of a barrier. Updates by other CTAs of the cluster, including bulk copies to its shared memory, take effect
+ * after the latency of distributed shared memory.
  *
  * Not modelled: priorities between the load/store unit and the bulk copy unit other than their order in a cycle;
- * the access of mbarrier operations to the banks of shared memory. */
+ * the access of mbarrier operations to the banks of shared memory; bank passes of copies in the SM of another CTA. */
 #include "sm/sm_state.h"
 
 #include <stdlib.h>
@@ -41,10 +44,17 @@ struct phase {
     uint64_t waiting;  /* warps */
 };
 
+/* An update of an mbarrier of the CTA that takes effect in cycle `at`. */
+struct late_update {
+    uint64_t at, cta;
+    uint8_t phase;
+    bool copy; /* of the same CTA, which counts it as in flight */
+};
+
 struct bulk_entry {
     uint64_t ready_at;
     uint16_t load, done, count;
-    bool store;
+    uint8_t kind; /* enum copy_kind */
     struct l1_request request;
     uint64_t access[COALESCING_MAX];
 };
@@ -54,6 +64,8 @@ struct copies {
     struct {
         uint32_t number;
         uint8_t kind, phase, passes; /* enum copy_kind, mbarrier, bank passes */
+        uint8_t rank;                /* CTA of the mbarrier */
+        bool remote;                 /* it is another one */
     } * of;                          /* [loads_in_flight] */
     struct copy_ring ring[RING_KINDS][SM_WARPS];
     uint64_t group_waits; /* warps that wait for copies of `wait_ring` before number `wait_until` */
@@ -63,11 +75,15 @@ struct copies {
     struct phase *phases[SM_WARPS]; /* of each CTA, if it has used any */
     struct bulk_entry bulk[BULK_QUEUE];
     uint32_t bulk_head, bulk_tail;
+    uint64_t unit_next_at;    /* when the bulk copy unit is ticked; NEVER if it is empty */
+    struct late_update *late; /* from late_first on, in ascending order of their cycle */
+    uint32_t late_first, late_count, late_room;
 };
 
 static NEVER_INLINE void copies_create(struct sm *sm) {
     sm->copies = mem_alloc(1, sizeof *sm->copies);
     sm->copies->of = mem_alloc(sm->shared->loads_in_flight, sizeof *sm->copies->of);
+    sm->copies->unit_next_at = NEVER;
 }
 
 void copies_destroy(struct copies *copies) {
@@ -76,6 +92,7 @@ void copies_destroy(struct copies *copies) {
         for (unsigned kind = 0; kind < RING_KINDS; kind++) free(copies->ring[kind][warp].copy);
         free(copies->phases[warp]);
     }
+    free(copies->late);
     free(copies->of);
     free(copies);
 }
@@ -87,11 +104,13 @@ void copies_launch(struct sm *sm, unsigned slot) {
 
 /* --- mbarriers --- */
 
-static struct phase *phase_of(struct sm *sm, unsigned warp, uint8_t id) {
-    struct phase **phases = &sm->copies->phases[sm->cta_of[warp]];
+static struct phase *phase_at(struct sm *sm, unsigned slot, uint8_t id) {
+    struct phase **phases = &sm->copies->phases[slot];
     if (!*phases) *phases = mem_alloc(PHASES, sizeof **phases);
     return &(*phases)[id];
 }
+
+static struct phase *phase_of(struct sm *sm, unsigned warp, uint8_t id) { return phase_at(sm, sm->cta_of[warp], id); }
 
 /* Whether `updates` numbers have been reached; modulo 2^24, numbers less than half of that apart. */
 static bool reached(const struct phase *phase, uint32_t updates) {
@@ -121,11 +140,59 @@ static void phase_update(struct sm *sm, struct phase *phase, bool copy, uint64_t
     if (copy && --phase->copies == 0) phase_causes(sm, phase);
 }
 
+/* --- updates that take effect later --- */
+
+/* When the bulk copy unit or an update needs a tick. */
+static void bulk_schedule(struct sm *sm) {
+    const struct copies *copies = sm->copies;
+    uint64_t late = copies->late_first < copies->late_count ? copies->late[copies->late_first].at : NEVER;
+    sm->bulk_next_at = min_u64(copies->unit_next_at, late);
+    if (sm->bulk_next_at > sm->engine->now && sm->bulk_next_at != NEVER)
+        engine_wake_by(sm->engine, sm->waker, sm->bulk_next_at);
+}
+
+static void late_add(struct sm *sm, struct late_update update) {
+    struct copies *copies = sm->copies;
+    if (copies->late_count == copies->late_room && copies->late_first) {
+        copies->late_count -= copies->late_first;
+        memmove(copies->late, copies->late + copies->late_first, copies->late_count * sizeof *copies->late);
+        copies->late_first = 0;
+    }
+    if (copies->late_count == copies->late_room) {
+        copies->late_room = copies->late_room ? 2 * copies->late_room : 16;
+        copies->late = mem_grow(copies->late, copies->late_room, sizeof *copies->late);
+    }
+    uint32_t i = copies->late_count++;
+    for (; i > copies->late_first && copies->late[i - 1].at > update.at; i--) copies->late[i] = copies->late[i - 1];
+    copies->late[i] = update;
+    bulk_schedule(sm);
+}
+
+/* A CTA that has ended in the meantime is not there any more. */
+static void late_tick(struct sm *sm, uint64_t now) {
+    struct copies *copies = sm->copies;
+    while (copies->late_first < copies->late_count && copies->late[copies->late_first].at <= now) {
+        struct late_update update = copies->late[copies->late_first++];
+        sm->engine->progress++;
+        for (unsigned slot = 0; slot < SM_WARPS; slot++)
+            if (sm->cta[slot].used && sm->cta[slot].index == update.cta)
+                phase_update(sm, phase_at(sm, slot, update.phase), update.copy, now, now);
+    }
+    if (copies->late_first == copies->late_count) copies->late_first = copies->late_count = 0;
+}
+
+void mbarrier_update(struct sm *sm, const struct sm_command *command) {
+    if (!sm->copies) copies_create(sm);
+    late_add(sm, (struct late_update){.at = command->at, .cta = command->cta, .phase = command->mbarrier});
+}
+
 void copy_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
     if (!sm->copies) copies_create(sm);
     struct phase *phase = phase_of(sm, warp, instr->barrier);
     uint64_t bit = UINT64_C(1) << warp, latency = sm->shared->op[OP_barrier].result_cycles;
-    if (instr->flags & INSTR_ARRIVE) {
+    if (UNLIKELY(instr->flags & INSTR_CLUSTER)) {
+        cta_cluster_update(sm, warp, instr->updates, instr->barrier, now, now);
+    } else if (instr->flags & INSTR_ARRIVE) {
         phase_update(sm, phase, false, now, now);
     } else if (!reached(phase, instr_updates(instr))) {
         sm->copies->updates[warp] = instr_updates(instr);
@@ -228,22 +295,35 @@ static void banks_take(struct sm *sm, unsigned passes, uint64_t from) {
 void copy_accept(struct sm *sm, struct lsu_entry *entry, unsigned warp, const struct instr *instr, uint64_t now) {
     if (!sm->copies) copies_create(sm);
     bool bulk = instr->flags & INSTR_BULK, arrives = instr->flags & INSTR_ARRIVE;
-    enum copy_kind kind = instr->op == OP_store ? COPY_STORE : bulk ? COPY_BULK : arrives ? COPY_ARRIVE : COPY_LANES;
+    enum copy_kind kind = instr->space == SPACE_SHARED ? COPY_SEND
+                          : instr->op == OP_store      ? COPY_STORE
+                          : bulk                       ? COPY_BULK
+                          : arrives                    ? COPY_ARRIVE
+                                                       : COPY_LANES;
+    bool remote = instr->flags & INSTR_CLUSTER;
     struct copies *copies = sm->copies;
     uint32_t number = 0;
     if (kind == COPY_STORE) {
         number = ring_add(&copies->ring[RING_STORES][warp], NO_PHASE, now);
         ring_add(&copies->ring[RING_SOURCES][warp], NO_PHASE, now);
-    } else if (kind != COPY_BULK) {
+    } else if (kind != COPY_BULK && kind != COPY_SEND) {
         number = ring_add(&copies->ring[RING_COPIES][warp], kind == COPY_ARRIVE ? instr->barrier : NO_PHASE, now);
     }
-    if (kind == COPY_BULK || kind == COPY_ARRIVE) {
+    if (kind == COPY_SEND) { /* passes the unit like other bulk copies */
+        entry->space = SPACE_GLOBAL;
+        entry->count = entry->done = 0;
+        entry->data_cycles = 1;
+        entry->request.warp = (uint8_t)warp;
+    }
+    if (kind == COPY_ARRIVE || ((kind == COPY_BULK || kind == COPY_SEND) && !remote)) {
         struct phase *phase = phase_of(sm, warp, instr->barrier);
         if (phase->copies++ == 0) phase_causes(sm, phase);
     }
     copies->of[entry->load].number = number;
     copies->of[entry->load].kind = (uint8_t)kind;
     copies->of[entry->load].phase = instr->barrier;
+    copies->of[entry->load].rank = instr->updates;
+    copies->of[entry->load].remote = remote;
     copies->of[entry->load].passes = instr->conflicts ? instr->conflicts : 1;
     entry->copy = (uint8_t)kind;
     entry->small_cache = false;
@@ -272,17 +352,24 @@ static void copy_end(struct sm *sm, uint16_t index, uint64_t from, uint64_t now)
         sm->stats.shared_conflicts += passes - 1;
         at = max_u64(at, from) + passes;
         uint64_t cycles = at - load->issued_at;
+        if (sm->watch) lsu_observe_end(sm, index, at, now);
         sm->stats.load_cycles += cycles;
         stat_min(&sm->stats.load_cycles_min, cycles);
         stat_max(&sm->stats.load_cycles_max, cycles);
-    } else if (kind == COPY_BULK) {
+    } else if (kind == COPY_BULK || kind == COPY_SEND) {
         at++; /* the pass of the last line */
     }
+    bool remote = (kind == COPY_BULK || kind == COPY_SEND) && copies->of[index].remote;
+    if (kind == COPY_SEND && !remote) at += sm->shared->shared_latency_cycles;
     sm->copying--;
     sm->copies_of[warp]--;
     sm->results_at[warp] = max_u64(sm->results_at[warp], at);
     load_release(sm, index);
-    if (kind == COPY_BULK)
+    if (remote)
+        cta_cluster_update(sm, warp, copies->of[index].rank, copies->of[index].phase, at, now);
+    else if (kind == COPY_SEND)
+        late_add(sm, (struct late_update){at, sm->cta[sm->cta_of[warp]].index, copies->of[index].phase, .copy = true});
+    else if (kind == COPY_BULK)
         phase_update(sm, phase_of(sm, warp, copies->of[index].phase), true, at, now);
     else
         ring_settle(sm, warp, kind == COPY_STORE ? RING_STORES : RING_COPIES, number, at, now);
@@ -294,7 +381,7 @@ void copy_retire(struct sm *sm, const struct lsu_entry *entry, uint64_t now) {
 }
 
 void copy_complete(struct sm *sm, uint16_t index, uint64_t now) {
-    if (sm->copies->of[index].kind == COPY_BULK) banks_take(sm, 1, now);
+    if (sm->copies->of[index].kind == COPY_BULK && !sm->copies->of[index].remote) banks_take(sm, 1, now);
     if (--sm->load[index].waiting == 0) copy_end(sm, index, now, now);
 }
 
@@ -307,13 +394,13 @@ bool bulk_accept(struct sm *sm, const struct lsu_entry *entry, uint64_t now) {
     bulk->ready_at = now + sm->shared->bulk_cycles;
     bulk->load = entry->load;
     bulk->done = 0;
-    bulk->count = entry->count;
-    bulk->store = entry->copy == COPY_STORE;
+    bulk->count = entry->copy == COPY_SEND ? copies->of[entry->load].passes : entry->count;
+    bulk->kind = entry->copy;
     bulk->request = entry->request;
     memcpy(bulk->access, entry->access, entry->count * sizeof *bulk->access);
-    if (sm->bulk_next_at == NEVER) {
-        sm->bulk_next_at = max_u64(bulk->ready_at, now + 1);
-        engine_wake_by(sm->engine, sm->waker, sm->bulk_next_at);
+    if (copies->unit_next_at == NEVER) {
+        copies->unit_next_at = max_u64(bulk->ready_at, now + 1);
+        bulk_schedule(sm);
     }
     return true;
 }
@@ -323,17 +410,21 @@ static void bulk_leave(struct sm *sm, const struct bulk_entry *bulk, uint64_t no
     struct copies *copies = sm->copies;
     copies->bulk_head++;
     sm->engine->progress++;
-    if (bulk->store)
+    if (bulk->kind == COPY_STORE)
         ring_settle(sm, sm->load[bulk->load].warp, RING_SOURCES, copies->of[bulk->load].number, now + 1, now);
     if (--sm->load[bulk->load].waiting == 0) copy_end(sm, bulk->load, now, now);
 }
 
-void bulk_tick(struct sm *sm, uint64_t now) {
+static void unit_tick(struct sm *sm, uint64_t now) {
     struct copies *copies = sm->copies;
     struct bulk_entry *bulk = &copies->bulk[copies->bulk_head % BULK_QUEUE];
     uint64_t next = now + 1; /* a reservation failure: replayed in the next cycle */
     bool sent = bulk->count == 0;
-    if (!sent) {
+    if (bulk->kind == COPY_SEND) {
+        banks_take(sm, 1, now + 1);
+        bulk->done++;
+        sent = true;
+    } else if (!sent) {
         bulk->request.address = access_line(bulk->access[bulk->done], sm->shared->line_bytes);
         bulk->request.sectors = access_sectors(bulk->access[bulk->done], sm->shared->line_bytes);
         enum l1_outcome outcome = sm->l1->ops->access(sm->l1, sm->index, &bulk->request, now);
@@ -341,7 +432,7 @@ void bulk_tick(struct sm *sm, uint64_t now) {
         if (sent) {
             bulk->done++;
             if (outcome != L1_HIT) sm->load[bulk->load].waiting++;
-            if (bulk->store) banks_take(sm, 1, now + 1);
+            if (bulk->kind == COPY_STORE) banks_take(sm, 1, now + 1);
         }
     }
     if (sent) next = now + sm->shared->bulk_interval;
@@ -350,8 +441,13 @@ void bulk_tick(struct sm *sm, uint64_t now) {
         const struct bulk_entry *following = &copies->bulk[copies->bulk_head % BULK_QUEUE];
         next = copies->bulk_head == copies->bulk_tail ? NEVER : max_u64(next, following->ready_at);
     }
-    sm->bulk_next_at = next;
-    if (next != NEVER) engine_wake_by(sm->engine, sm->waker, next);
+    copies->unit_next_at = next;
+}
+
+void bulk_tick(struct sm *sm, uint64_t now) {
+    late_tick(sm, now);
+    if (sm->copies->unit_next_at <= now) unit_tick(sm, now);
+    bulk_schedule(sm);
 }
 
 void copies_explain(const struct sm *sm, FILE *out) {

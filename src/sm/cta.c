@@ -40,7 +40,7 @@ void cta_launch(struct sm *sm, uint64_t index, uint64_t now) {
 }
 
 static void cta_end(struct sm *sm, unsigned slot, uint64_t now) {
-    struct sm_report report = {REPORT_CTA_DONE, sm->cta[slot].index};
+    struct sm_report report = {REPORT_CTA_DONE, .cta = sm->cta[slot].index};
     sm->cta[slot].used = false;
     unsigned i = 0;
     while (sm->cta_order[i] != slot) i++;

@@ -290,6 +290,20 @@ static NEVER_INLINE void issue_tensor(struct sm *sm, unsigned warp, const struct
     sm_result_at(sm, warp, instr->dst, false, now + timing.interval + tensor->latency_cycles + reads);
 }
 
+/* An opcode with its own latency or pipeline. */
+static NEVER_INLINE void issue_timed(struct sm *sm, unsigned warp, const struct instr *instr, unsigned reads,
+                                     uint64_t now) {
+    enum { MOST_CYCLES = WARP_WHEEL - 1 - INSTR_SRCS * 8 };
+    const struct op_timing *class = &sm->shared->op[instr->space];
+    struct op_timing timing = sm->shared->op[instr->op];
+    if (timing.unit == class->unit) timing.interval = class->interval;
+    int cycles = class->result_cycles + (int8_t)instr->bytes_log2;
+    cycles = cycles < 1 ? 1 : cycles > MOST_CYCLES ? MOST_CYCLES : cycles;
+    sm->op_issued[instr->space]++;
+    unit_take(sm, &sm->subcore[sm->subcore_of[warp]], &timing, reads, false, now);
+    if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + (unsigned)cycles + reads);
+}
+
 /* Barriers, fences and exits. Returns whether the warp has ended. */
 static NEVER_INLINE bool issue_control(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now) {
     switch (instr->op) {
@@ -329,8 +343,8 @@ static ALWAYS_INLINE void issue(struct sm *sm, struct subcore *subcore, unsigned
         registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, &subcore->queue, warp, instr, reads, now);
         may_be_held = sm->at_atomic != 0;
-    } else if (instr->op == OP_tensor) {
-        issue_tensor(sm, warp, instr, reads, now);
+    } else if (instr->op >= OP_tensor) { /* the last class */
+        (instr->op == OP_tensor ? issue_tensor : issue_timed)(sm, warp, instr, reads, now);
     } else {
         unit_take(sm, subcore, timing, reads, plain, now);
         if (issue_control(sm, warp, instr, now)) return;

@@ -162,7 +162,7 @@ void lsu_accept(struct sm *sm, struct lsu_queue *queue, unsigned warp, const str
     entry->copy = COPY_NONE;
     bool data = wants_data(sm, instr) || (instr->flags & INSTR_ASYNC);
     entry->load = data ? load_take(sm, warp, instr, now) : (uint16_t)LOAD_NONE;
-    if (instr->space == SPACE_SHARED) {
+    if (instr->space == SPACE_SHARED && LIKELY(!(instr->flags & INSTR_ASYNC))) {
         entry->count = 0;
         entry->remote = instr->flags & INSTR_CLUSTER;
         entry->request.warp = (uint8_t)warp;
@@ -170,7 +170,7 @@ void lsu_accept(struct sm *sm, struct lsu_queue *queue, unsigned warp, const str
         sm->stats.shared_accesses++;
         if (UNLIKELY(instr->op == OP_atomic)) accept_atomic(sm, entry, false);
     } else {
-        accept_beyond(sm, entry, warp, instr);
+        if (instr->space != SPACE_SHARED) accept_beyond(sm, entry, warp, instr);
         if (UNLIKELY(instr->flags & INSTR_ASYNC)) copy_accept(sm, entry, warp, instr, now);
     }
     sm->outstanding[warp]++;
@@ -190,6 +190,7 @@ static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, u
         max_u64(max_u64(load->ready_at, now) + sm->shared->writeback_cycles + sm->shared->load_stages, now + 1);
     if (beyond) {
         uint64_t cycles = at - load->issued_at;
+        if (UNLIKELY(sm->watch != NULL)) lsu_observe_end(sm, index, at, now);
         sm->stats.load_cycles += cycles;
         stat_min(&sm->stats.load_cycles_min, cycles);
         stat_max(&sm->stats.load_cycles_max, cycles);
@@ -249,7 +250,7 @@ static NEVER_INLINE enum l1_outcome access_readonly(struct sm *sm, struct lsu_en
         return L1_HIT;
     }
     struct readonly_cache *cache = constant ? &sm->constant_cache : &sm->read_only_cache;
-    enum readonly_outcome outcome = readonly_access(cache, address, sm->launch->program, entry->load);
+    enum readonly_outcome outcome = readonly_access(cache, address, sm->launch->program, entry->request.token);
     sm_retry_later(sm);
     if (outcome == READONLY_REFUSED) return L1_FAIL_MSHR;
     bool hit = outcome == READONLY_HIT;
@@ -301,7 +302,10 @@ static NEVER_INLINE void access_ahead(struct sm *sm, struct lsu_entry *entry, ui
 
 /* Sends the next access of the instruction. Returns whether it was accepted. */
 static inline bool access_next(struct sm *sm, struct lsu_entry *entry, uint64_t now) {
+    bool observed = UNLIKELY(sm->watch != NULL) && entry->load != LOAD_NONE;
+    if (observed) lsu_observe_attempt(sm, entry, now);
     enum l1_outcome outcome = access_once(sm, entry, now);
+    if (observed) lsu_observe_outcome(sm, entry, outcome, now);
     if (outcome > L1_ACCEPTED) {
         note_failure(sm, entry, outcome);
         return false;
@@ -348,7 +352,11 @@ void lsu_tick(struct sm *sm, uint64_t now) {
         retire_beyond(sm, entry, now);
     } else {
         /* After a reservation failure only a change in the L1 helps, and the L1 wakes the SM for that. */
-        if (LIKELY(entry->count) && !access_next(sm, entry, now)) return;
+        if (LIKELY(entry->count)) {
+            if (!access_next(sm, entry, now)) return;
+        } else if (sm->watch && entry->load != LOAD_NONE) {
+            lsu_observe_none(sm, entry, now);
+        }
         if (UNLIKELY(sm->shared->wide_l1) && !access_wide(sm, entry, now)) return;
         if (entry->done != entry->count) {
             if (UNLIKELY(sm->lsu_next_at > now))
@@ -380,15 +388,18 @@ static NEVER_INLINE void readonly_done(struct sm *sm, struct readonly_cache *cac
             sm->fetching &= ~(UINT64_C(1) << waiter);
             sm_classify(sm, waiter, now);
         } else {
+            if (UNLIKELY(sm->watch != NULL)) lsu_observe_served(sm, cache, mshr, waiter, now);
             load_progress(sm, (uint16_t)waiter, true, now);
         }
         last = mshr_answer(&cache->mshrs, mshr);
     } while (!last);
+    if (UNLIKELY(sm->watch != NULL)) lsu_observe_filled(sm, cache, mshr);
 }
 
 /* An access that the L1 accepted earlier has completed. */
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now) {
     uint32_t index = token & ~TOKEN_KIND;
+    if (UNLIKELY(sm->watch != NULL)) lsu_observe_completion(sm, token);
     if (LIKELY((token & TOKEN_KIND) == TOKEN_LOAD)) {
         load_progress(sm, (uint16_t)index, true, now);
         return;

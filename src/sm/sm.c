@@ -30,7 +30,7 @@ static bool in_flight(const struct sm *sm) {
 
 static NEVER_INLINE void report_quiet(struct sm *sm, uint64_t now) {
     if (sm->quiet || in_flight(sm)) return;
-    struct sm_report report = {REPORT_QUIET, 0};
+    struct sm_report report = {.kind = REPORT_QUIET};
     port_push(sm->reports, now, &report, sizeof report);
     sm->quiet = true;
 }
@@ -95,15 +95,17 @@ struct sm_shared *sm_shared_create(const struct config *config) {
                 shared->one_access[width][sectors] = (uint8_t)access[0];
         }
     lsu_kinds_init(shared);
-    for (unsigned op = 0; op < OP_COUNT; op++) {
+    for (unsigned i = 0; i < OP_RECORDS; i++) {
+        static const uint8_t timed[] = {OP_int_add, OP_special, OP_f64_add};
+        unsigned op = i < OP_COUNT ? i : timed[i - OP_COUNT];
         struct op_cycles cycles = sm_op_cycles(values, op);
-        shared->op[op] = (struct op_timing){
+        shared->op[i] = (struct op_timing){
             .result_cycles = (uint16_t)(values->operand_cycles + cycles.latency + values->writeback_cycles),
             .interval = (uint16_t)cycles.interval,
             .unit = (uint16_t)sm_unit_of(values, op),
         };
-        shared->op[op].brief = cycles.interval == 1 && shared->op[op].unit < UNIT_MEM &&
-                               shared->units[shared->op[op].unit] >= shared->schedulers / shared->subcores;
+        shared->op[i].brief = cycles.interval == 1 && shared->op[i].unit < UNIT_MEM &&
+                              shared->units[shared->op[i].unit] >= shared->schedulers / shared->subcores;
     }
     for (unsigned i = 0; i < TENSOR_COUNT; i++)
         shared->tensor[i] = (struct tensor_timing){
@@ -180,6 +182,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     sm->load = mem_alloc(shared->loads_in_flight, sizeof *sm->load);
     for (unsigned i = 0; i < shared->loads_in_flight; i++)
         sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);
+    if (engine->latency) sm->watch = lsu_watch_create(shared);
     sm->register_at = shared->register_at + (size_t)index * shared->warps;
     sm->stream = mem_alloc_lines(shared->warps, sizeof *sm->stream);
     create_caches(sm, values, config);
@@ -197,6 +200,7 @@ void sm_destroy(struct sm *sm) {
     readonly_release(&sm->constant_cache);
     readonly_release(&sm->read_only_cache);
     copies_destroy(sm->copies);
+    free(sm->watch);
     for (unsigned i = 0; i < sm->shared->subcores; i++) free(sm->subcore[i].queue.entry);
     free(sm->load);
     free(sm->stream);
@@ -271,6 +275,10 @@ static NEVER_INLINE void take_commands(struct sm *sm, uint64_t now) {
             cta_cluster_release(sm, taken.cta, now);
             continue;
         }
+        if (taken.kind == COMMAND_UPDATE_MBARRIER) {
+            mbarrier_update(sm, &taken);
+            continue;
+        }
         if (taken.kind == COMMAND_STEER_L1) {
             l1_steer(sm->l1, sm->index, taken.plain, taken.round);
             continue;
@@ -278,7 +286,7 @@ static NEVER_INLINE void take_commands(struct sm *sm, uint64_t now) {
         sm->l1->ops->flush(sm->l1, sm->index);
         readonly_flush(&sm->constant_cache);
         readonly_flush(&sm->read_only_cache);
-        struct sm_report report = {REPORT_L1_FLUSHED, 0};
+        struct sm_report report = {.kind = REPORT_L1_FLUSHED};
         port_push(sm->reports, now, &report, sizeof report);
     }
 }

@@ -102,16 +102,21 @@ struct sm_command {
         COMMAND_STEER_L1,
         COMMAND_STOP,
         COMMAND_GO_ON,
-        COMMAND_RELEASE_CLUSTER
+        COMMAND_RELEASE_CLUSTER,
+        COMMAND_UPDATE_MBARRIER
     } kind;
-    uint64_t cta;   /* CTA to run, or to release from the barrier of its cluster */
+    uint64_t cta; /* CTA to run, to release from the barrier of its cluster, or whose mbarrier is updated */
+    uint64_t at;  /* when the update takes effect */
+    uint8_t mbarrier;
     bool plain;     /* steer the L1 to the plain cache instead of the insertion policy */
     uint32_t round; /* of the duel that steers it */
 };
 struct sm_report {
-    /* quiet: stopped, and nothing in flight; the CTA has arrived at the barrier of its cluster */
-    enum { REPORT_CTA_DONE, REPORT_L1_FLUSHED, REPORT_QUIET, REPORT_CLUSTER_ARRIVED } kind;
-    uint64_t cta;
+    /* quiet: stopped, and nothing in flight; the CTA has arrived at the barrier of its cluster; an update, in cycle `at`,
+     * of an mbarrier of the CTA, which is in the cluster of the one that updates it */
+    enum { REPORT_CTA_DONE, REPORT_L1_FLUSHED, REPORT_QUIET, REPORT_CLUSTER_ARRIVED, REPORT_MBARRIER_UPDATE } kind;
+    uint8_t mbarrier;
+    uint64_t cta, at;
 };
 
 struct sm;

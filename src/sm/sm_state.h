@@ -53,7 +53,7 @@ struct sm_shared {
         uint16_t interval;
         uint16_t unit; /* enum unit */
         bool brief;    /* occupies its pipeline for one cycle, and a sub-core has as many as schedulers */
-    } op[OP_COUNT];
+    } op[OP_RECORDS];
     struct tensor_timing {
         uint16_t latency_cycles; /* from the end of its interval to the issue of a dependent instruction */
         uint16_t rate;           /* multiply-adds per cycle */
@@ -87,11 +87,14 @@ enum { LOAD_NONE = 0xFFFF };
 #define TOKEN_READ_ONLY   (UINT32_C(4) << 28)
 #define TOKEN_COPY        (UINT32_C(5) << 28) /* low bits: load */
 #define TOKEN_KIND        (UINT32_C(15) << 28)
+/* Above the load, if latencies are observed: the number of the access. */
+#define TOKEN_ACCESS(number) ((uint32_t)(number) << 16)
 
 /* What an entry of the load/store unit copies asynchronously: lanes to shared memory, nothing (it only arrives on an
- * mbarrier), or a range of bytes to shared or to global memory. */
-enum copy_kind { COPY_NONE, COPY_LANES, COPY_ARRIVE, COPY_BULK, COPY_STORE };
+ * mbarrier), or a range of bytes: to shared memory, to global memory, or from shared to shared memory. */
+enum copy_kind { COPY_NONE, COPY_LANES, COPY_ARRIVE, COPY_BULK, COPY_STORE, COPY_SEND };
 struct copies;
+struct lsu_watch;
 
 /* A memory instruction in the load/store unit. */
 struct lsu_entry {
@@ -172,7 +175,7 @@ struct sm {
     uint64_t resident;       /* launched and not ended */
     uint64_t exited;         /* of these: exit has issued */
     uint64_t lsu_next_at;    /* when the load/store unit sends its next access; NEVER if it is empty */
-    uint64_t bulk_next_at;   /* the same for the bulk copy unit */
+    uint64_t bulk_next_at;   /* the same for the bulk copy unit, or when an update of an mbarrier takes effect */
     uint32_t copying;        /* asynchronous copies in flight */
     enum l1_outcome failure; /* reservation failure of the load/store unit in the last tick; 0: none */
     uint32_t failed_changes; /* gate->changes at the reservation failure */
@@ -192,7 +195,7 @@ struct sm {
     struct sm_stats stats;
     uint64_t stall_cycles[STALL_COUNT];                 /* as struct sm_stall_stats */
     uint64_t failed_cycles[L1_OUTCOMES - L1_FAIL_MSHR]; /* as struct l1_reservation_fail_stats */
-    uint64_t op_issued[OP_COUNT];                       /* as struct sm_op_stats */
+    uint64_t op_issued[OP_RECORDS];                     /* as struct sm_op_stats; beyond, not counted again */
 
     struct subcore subcore[SM_SCHEDULERS];
 
@@ -232,6 +235,7 @@ struct sm {
     struct load *load;
     uint16_t load_free;
     unsigned loads_used;
+    struct lsu_watch *watch; /* observation of latencies (lsu_latency.c); NULL: none */
 
     struct copies *copies; /* NULL until the first asynchronous copy */
     struct readonly_cache instruction_cache, constant_cache, read_only_cache;
@@ -294,6 +298,21 @@ void lsu_tick(struct sm *sm, uint64_t now);
 enum l1_outcome lsu_foresee(struct sm *sm);
 void lsu_complete(struct sm *sm, uint32_t token, uint64_t now);
 
+/* lsu_latency.c, if sm->watch is not NULL */
+NEVER_INLINE struct lsu_watch *lsu_watch_create(const struct sm_shared *shared);
+/* The entry's load makes its next access, which is accepted with this outcome or fails. */
+NEVER_INLINE void lsu_observe_attempt(struct sm *sm, struct lsu_entry *entry, uint64_t now);
+NEVER_INLINE void lsu_observe_outcome(struct sm *sm, struct lsu_entry *entry, enum l1_outcome outcome, uint64_t now);
+/* It has no access to make. */
+NEVER_INLINE void lsu_observe_none(struct sm *sm, const struct lsu_entry *entry, uint64_t now);
+/* The data of an MSHR of one of the SM's caches have arrived for a waiter, and for all of them. */
+NEVER_INLINE void lsu_observe_served(struct sm *sm, const struct readonly_cache *cache, unsigned mshr, uint32_t waiter,
+                                     uint64_t now);
+NEVER_INLINE void lsu_observe_filled(struct sm *sm, const struct readonly_cache *cache, unsigned mshr);
+/* An access has completed; the load ends in cycle `at`. */
+NEVER_INLINE void lsu_observe_completion(struct sm *sm, uint32_t token);
+NEVER_INLINE void lsu_observe_end(struct sm *sm, uint16_t load, uint64_t at, uint64_t now);
+
 /* arbiter.c, for a unit that arbitrates */
 /* No instruction is in execution: schedules the beginning of the next one, if there is any. */
 NEVER_INLINE void arbiter_schedule(struct sm *sm, uint64_t now);
@@ -314,6 +333,8 @@ NEVER_INLINE void copy_retire(struct sm *sm, const struct lsu_entry *entry, uint
 NEVER_INLINE void copy_complete(struct sm *sm, uint16_t index, uint64_t now);
 /* The bulk copy unit: false if its queue is full. */
 NEVER_INLINE bool bulk_accept(struct sm *sm, const struct lsu_entry *entry, uint64_t now);
+/* An update of an mbarrier from another CTA of the cluster. */
+NEVER_INLINE void mbarrier_update(struct sm *sm, const struct sm_command *command);
 /* Precondition: sm->bulk_next_at <= now. */
 NEVER_INLINE void bulk_tick(struct sm *sm, uint64_t now);
 void copies_explain(const struct sm *sm, FILE *out);
@@ -326,6 +347,8 @@ NEVER_INLINE void cta_warp_check(struct sm *sm, unsigned warp, uint64_t now);
 void cta_cluster_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
 void cta_cluster_check(struct sm *sm, unsigned slot, uint64_t now); /* a warp of the CTA has arrived or exited */
 void cta_cluster_release(struct sm *sm, uint64_t index, uint64_t now);
+/* The warp updates an mbarrier of the CTA with a rank in its cluster; the message is sent in cycle `from`, or now. */
+void cta_cluster_update(struct sm *sm, unsigned warp, unsigned rank, uint8_t mbarrier, uint64_t from, uint64_t now);
 
 NEVER_INLINE void cta_barrier(struct sm *sm, unsigned warp, const struct instr *instr, uint64_t now);
 

@@ -18,8 +18,9 @@
 #include "base/error.h"
 #include "stream/progress.h"
 
-/* The version written, and the oldest one read. 4: asynchronous copies and mbarriers. */
-enum { RECORDING_VERSION = 4, RECORDING_OLDEST = 3 };
+/* The version written, and the oldest one read. 4: asynchronous copies and mbarriers. 5: latencies and pipelines of
+ * opcodes. */
+enum { RECORDING_VERSION = 5, RECORDING_OLDEST = 3 };
 
 /* Summary of a recording and of each kernel. */
 struct recording_kernel {

@@ -196,12 +196,14 @@ static bool record_is_valid(const struct instr *record, const struct kernel *ker
         TENSOR_LIST(X)
 #undef X
     };
-    if (record->op >= OP_COUNT) return false;
+    if (record->op >= OP_COUNT) return record->op < OP_RECORDS && record->space < OP_load; /* arithmetic */
     if (record->op == OP_tensor)
         return kernel->tensor && record->space < TENSOR_COUNT && record->count <= most[record->space];
     if (!instr_is_memory(record)) return true;
     bool copies = record->op == OP_load || (record->op == OP_store && (record->flags & INSTR_BULK));
-    if ((record->flags & INSTR_ASYNC) && (!copies || record->space != SPACE_GLOBAL || record->dst[0])) return false;
+    bool sends = record->op == OP_store && record->space == SPACE_SHARED && !record->count;
+    if ((record->flags & INSTR_ASYNC) && (!copies || (record->space != SPACE_GLOBAL && !sends) || record->dst[0]))
+        return false;
     return record->space <= SPACE_CONST && record->cache <= CACHE_VOLATILE && record->bytes_log2 < 8 &&
            (kernel->atomics || record->op != OP_atomic || record->space == SPACE_SHARED);
 }

@@ -20,7 +20,7 @@ static void take_records(void *user, const struct warp_stream *warp) {
     struct launch_profile *profile = &profiles->launch[profiles->count - 1];
     for (unsigned i = 0; i < warp->count; i++) {
         const struct instr *record = &warp->instr[i];
-        profile->ops[record->op]++;
+        profile->ops[instr_class(record)]++;
         profile->thread_instructions += (unsigned)__builtin_popcount(record->active);
         if (!instr_is_memory(record) || record->space != SPACE_GLOBAL) continue;
         profile->accesses++;

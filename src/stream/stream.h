@@ -53,6 +53,12 @@ enum op_class {
 };
 /* clang-format on */
 
+/* Arithmetic with a latency or a pipeline other than that of its class, by pipeline, as opcodes of SASS have it: values of
+ * `op` beyond the classes. `space` is the class, which determines counters and energy, and `bytes_log2`, as a signed number,
+ * the latency minus that of the class. The interval is that of the class on its own pipeline, else that of `int_add`, `special`
+ * or `f64_add`. */
+enum { OP_TIMED_SP = OP_COUNT, OP_TIMED_SFU, OP_TIMED_DP, OP_RECORDS };
+
 /* Formats of tensor instructions: name, multiply-adds of the largest instruction, latency in cycles and multiply-adds
  * per cycle of one pipeline by default, help. An instruction of N multiply-adds occupies its pipeline for N / rate
  * cycles. The rate of f16 is that of Volta, 512 in an SM of four pipelines; the others have the ratios of Ampere, and
@@ -91,7 +97,7 @@ enum instr_flags {
     INSTR_NONCOHERENT = 2, /* ld.global.nc: through the read-only cache if the machine has one */
     INSTR_PARTIAL = 4,     /* a store that leaves bytes of some touched sector unwritten */
     INSTR_ARRIVE = 8,      /* barrier arrive without wait */
-    INSTR_CLUSTER = 16,    /* a barrier of the cluster; shared memory of another CTA of the cluster */
+    INSTR_CLUSTER = 16,    /* a barrier of the cluster; shared memory, or an mbarrier, of another CTA of the cluster */
     INSTR_ASYNC = 32,      /* an asynchronous copy, a wait for copies, or an operation on an mbarrier: see below */
     INSTR_BULK = 64,       /* async: of the bulk copy unit */
     INSTR_SOURCE = 128,    /* a wait: only until the sources of the copies have been read */
@@ -101,12 +107,15 @@ enum instr_flags {
  *   OP_load     a copy from global to shared memory. `conflicts`: bank passes of the write. With INSTR_BULK `barrier` is
  *               the mbarrier that it completes on. With INSTR_ARRIVE it has no touches: it arrives on `barrier` when all
  *               earlier copies of the warp, other than bulk copies, are complete.
- *   OP_store    a bulk copy from shared to global memory.
+ *   OP_store    a bulk copy from shared to global memory; or with SPACE_SHARED within shared memory, from that of the
+ *               CTA, in `conflicts` bank passes, and it completes on `barrier`.
  *   OP_fence    waits until all but the latest `count` copies of the warp are complete: loads without INSTR_BULK, those
  *               with INSTR_ARRIVE included, or with INSTR_BULK stores.
  *   OP_barrier  an mbarrier of the CTA, `barrier`, which counts updates: each record with INSTR_ARRIVE, when it issues,
- *               and each OP_load that names it, when it is complete. Without INSTR_ARRIVE the record waits for update
- *               number instr_updates(), counted from 1, modulo 2^24. */
+ *               and each OP_load or OP_store that names it, when it is complete. Without INSTR_ARRIVE the record waits
+ *               for update number instr_updates(), counted from 1, modulo 2^24.
+ * With INSTR_CLUSTER the mbarrier of a bulk copy or of an OP_barrier is that of the CTA whose rank in the cluster is
+ * `updates`. */
 
 enum {
     WARP_LANES = 32,
@@ -128,14 +137,14 @@ static inline uint8_t touch_sectors(uint64_t touch) { return (uint8_t)touch; }
 struct instr {
     uint32_t id;             /* the static instruction: its position in the program */
     uint32_t active;         /* active lanes */
-    uint8_t op;              /* enum op_class */
-    uint8_t space;           /* enum memory_space; tensor: enum tensor_format */
+    uint8_t op;              /* enum op_class, or OP_TIMED_SP ... */
+    uint8_t space;           /* enum memory_space; tensor: enum tensor_format; OP_TIMED_SP ...: enum op_class */
     uint8_t cache;           /* enum cache_operator */
     uint8_t flags;           /* enum instr_flags */
-    uint8_t bytes_log2;      /* of one lane's access */
+    uint8_t bytes_log2;      /* of one lane's access; OP_TIMED_SP ...: added latency */
     uint8_t conflicts;       /* shared memory: bank passes; atomics: most lanes on one word; at least 1 */
     uint8_t barrier;         /* id of the barrier */
-    uint8_t updates;         /* a wait for an mbarrier: bits 16 to 23 of the number of updates */
+    uint8_t updates;         /* a wait for an mbarrier: bits 16 to 23 of the number of updates; async: above */
     uint8_t dst[INSTR_DSTS]; /* registers written, 0 = none */
     uint8_t src[INSTR_SRCS]; /* registers read, 0 = none */
     uint16_t count;   /* memory: touched blocks; barrier: warps to wait for, 0 = the whole CTA; tensor: multiply-adds;
@@ -147,6 +156,10 @@ _Static_assert(sizeof(struct instr) == 32, "two records to a host cache line");
 
 static inline bool instr_is_memory(const struct instr *instr) {
     return instr->op == OP_load || instr->op == OP_store || instr->op == OP_atomic;
+}
+
+static inline enum op_class instr_class(const struct instr *instr) {
+    return (enum op_class)(instr->op < OP_COUNT ? instr->op : instr->space);
 }
 
 enum { UPDATES_BITS = 24 };

@@ -58,6 +58,32 @@ static void gemm_check(const char *kernel) {
 TEST("a matrix product whose tiles cp.async copies into two buffers is that of the CPU") { gemm_check("gemm_async"); }
 TEST("a matrix product whose tiles pass through registers is that of the CPU") { gemm_check("gemm_plain"); }
 
+TEST("bulk copies around a ring of the CTAs of a cluster bring each CTA the data of the others in order") {
+    enum { CTAS = 12, WORDS = 512, COUNT = CTAS * WORDS };
+    struct ptx_run run;
+    char *text = file_text(SLUICE_SOURCE_DIR "/tests/emu/async/ring.ptx");
+    REQUIRE(run_load(&run, text));
+    uint64_t x_at = memory_allocate(&run.device.memory, COUNT * 4),
+             y_at = memory_allocate(&run.device.memory, COUNT * 4);
+    uint32_t *x = (uint32_t *)(void *)memory_at(&run.device.memory, x_at, COUNT * 4);
+    const uint32_t *y = (const uint32_t *)(void *)memory_at(&run.device.memory, y_at, COUNT * 4);
+    uint64_t random = 5;
+    for (unsigned i = 0; i < COUNT; i++) x[i] = (uint32_t)random_below(&random, UINT32_MAX);
+    const uint64_t parameters[] = {x_at, y_at};
+    kernel_run(&run, "ring", (uint32_t[]){CTAS, 1}, (uint32_t[]){128, 1}, parameters);
+    unsigned wrong = 0;
+    for (unsigned cta = 0; cta < CTAS; cta++)
+        for (unsigned i = 0; i < WORDS; i++) {
+            uint32_t sum = 0;
+            for (unsigned step = 0; step < 4; step++)
+                sum = sum * 3 + x[(cta / 4 * 4 + (cta + 4 - step) % 4) * WORDS + i];
+            wrong += y[cta * WORDS + i] != sum;
+        }
+    CHECK_EQ(wrong, 0u);
+    run_end(&run);
+    free(text);
+}
+
 TEST("a pipeline of bulk copies and mbarriers of CUDA's C++ library computes what the CPU does") {
     enum { TILE = 1024, TILES = 23, COUNT = TILE * TILES };
     struct ptx_run run;

@@ -33,7 +33,7 @@ counters gemm_async --set llc.latency_cycles=900
 holds "$(counter stats.sm.stall.memory) stalls" test "$(counter stats.sm.stall.memory)" -gt 5000
 
 testcase "counters do not depend on polling, and a recording has the same"
-for launch in gemm_async bulk; do
+for launch in gemm_async bulk ring; do
     counters $launch
     cp "$work/counters" "$work/first"
     counters $launch --no-skip
@@ -52,5 +52,11 @@ fast=$(counter cycles)
 holds "$(counter stats.l1.read_bypasses) bypasses" test "$(counter stats.l1.read_bypasses)" -ge 2048
 counters bulk --set sm.bulk_interval=64
 holds "$(counter cycles) cycles" test "$(counter cycles)" -gt $((2 * fast))
+
+testcase "copies around a ring of CTAs take the latency of distributed shared memory in each step"
+counters ring --set sm.cluster_shared_cycles=100
+near=$(counter cycles)
+counters ring --set sm.cluster_shared_cycles=200
+holds "$(counter cycles) cycles after $near" test "$(counter cycles)" -ge $((near + 400))
 
 tests_end

@@ -121,17 +121,123 @@ TEST("misuse of the barrier and of addresses is a fault") {
     "barrier.cluster.arrive; barrier.cluster.wait; mapa.shared::cluster.u32 %r5, %r4, %r3;\n"
 #define REMOTE_ARRIVE "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r5];"
 
-TEST("copies and mbarriers in other CTAs of the cluster are rejected, in the own one they are not") {
+#define BULK(source) "cp.async.bulk.shared::cluster." source ".mbarrier::complete_tx::bytes "
+#define SEND         BULK("shared::cta")
+#define AWAIT(parity) \
+    "wait" parity ": mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p1, [%r4], " parity \
+    "; @!%p1 bra wait" parity ";\n"
+#define SYNC "barrier.cluster.arrive; barrier.cluster.wait;\n"
+
+TEST("threads arrive on an mbarrier of another CTA, expect bytes there and complete them") {
     struct ptx_run run = {0};
-    CHECK(run_ptx(&run, CLUSTER_KERNEL(".reqnctapercluster 2, 1, 1", BARRIER_OF("0") REMOTE_ARRIVE), 2, 1));
-    run_end(&run);
-    FAILS(CLUSTER_KERNEL("", BARRIER_OF("1") REMOTE_ARRIVE), 2, SIZE(2, 1, 1),
-          "in other blocks of the cluster are not supported");
-    FAILS(
+    /* 64 arrivals: 32 of each CTA, on the mbarrier of the other one and on the own one under its rank. */
+    REQUIRE(run_ptx(
+        &run,
         CLUSTER_KERNEL(
-            "", BARRIER_OF(
-                    "1") "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r5], [%rd1], 16, [%r5];"),
-        2, SIZE(2, 1, 1), "in other blocks of the cluster are not supported");
+            ".reqnctapercluster 2, 1, 1",
+            BARRIER_OF("1") "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 [%r5], 32;\n" REMOTE_ARRIVE
+                            "mov.u32 %r6, %cluster_ctarank; mapa.shared::cluster.u32 %r7, %r4, %r6;\n"
+                            "mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r7];\n" SYNC
+                            "mbarrier.test_wait.parity.shared::cta.b64 %p2, [%r4], 0; selp.u32 %r8, 1, 0, %p2;\n" SYNC
+                            "mbarrier.complete_tx.relaxed.cluster.shared::cluster.b64 [%r5], 32;\n" AWAIT(
+                                "0") "add.u32 %r8, %r8, 10; st.global.u32 [%rd2], %r8;" SYNC),
+        2, 32));
+    for (unsigned i = 0; i < 64; i++) CHECK_EQ(run_u32(&run)[i], 10u);
+    run_end(&run);
+}
+
+/* Thread 0 of each CTA copies 64 bytes to the other one; each thread reads what has arrived. */
+#define EXCHANGE(copy) \
+    CLUSTER_KERNEL( \
+        ".reqnctapercluster 2, 1, 1", \
+        ".shared .align 16 .b32 from[16]; .shared .align 16 .b32 to[16];\n" \
+        "mov.u32 %r4, tile; mov.u32 %r3, %cluster_ctarank; xor.b32 %r3, %r3, 1; setp.eq.u32 %p2, %r0, 0;\n" \
+        "@%p2 mbarrier.init.shared.b64 [%r4], 1; mov.u32 %r10, from; mad.lo.u32 %r10, %r0, 4, %r10;\n" \
+        "st.shared.u32 [%r10], %r2; fence.proxy.async;\n" SYNC "@!%p2 bra wait0;\n" \
+        "mapa.shared::cluster.u32 %r5, %r4, %r3; mov.u32 %r11, to; mapa.shared::cluster.u32 %r6, %r11, %r3;\n" \
+        "mbarrier.arrive.expect_tx.shared.b64 _, [%r4], 64;\n" copy "ld.shared.u32 %r12, [to];\n" \
+        "st.global.u32 [%rd0+1024], %r12;\n" AWAIT( \
+            "0") "mov.u32 %r11, to; mad.lo.u32 %r11, %r0, 4, %r11; ld.shared.u32 %r12, [%r11];\n" \
+                 "st.global.u32 [%rd2], %r12;\n" SYNC)
+
+TEST("a bulk copy from shared or global memory lands in another CTA and completes on its mbarrier") {
+    static const char *const texts[] = {EXCHANGE(SEND "[%r6], [from], 64, [%r5];\n"),
+                                        EXCHANGE("mul.wide.u32 %rd4, %r1, 64; add.u64 %rd4, %rd1, %rd4;\n" BULK(
+                                            "global") "[%r6], [%rd4], 64, [%r5];\n")};
+    for (unsigned t = 0; t < 2; t++) {
+        struct ptx_run run = {0};
+        REQUIRE(run_load(&run, texts[t]));
+        for (unsigned i = 0; i < 64; i++) run_input(&run)[i] = 1000 + i;
+        REQUIRE(run_loaded(&run, 4, 16));
+        for (unsigned i = 0; i < 64; i++) CHECK_EQ(run_u32(&run)[i], 1000 * t + (i ^ 16));
+        CHECK_EQ(run_u32(&run)[256], 0u); /* not visible before a test */
+        run_end(&run);
+    }
+}
+
+TEST("a bulk copy to the own CTA under its rank is one within the CTA") {
+    struct ptx_run run = {0};
+    struct run_stream *stream = calloc(1, sizeof *stream);
+    REQUIRE(run_trace(&run,
+                      PTX_KERNEL(".shared .align 16 .b8 s[40960]; .shared .align 8 .b64 b; mov.u32 %r4, b;\n"
+                                 "mov.u32 %r10, s; mad.lo.u32 %r10, %r0, 4, %r10; st.shared.u32 [%r10], %r0;\n"
+                                 "setp.ne.u32 %p2, %r0, 0; @%p2 bra wait0; mbarrier.init.shared.b64 [b], 1;\n"
+                                 "mbarrier.arrive.expect_tx.shared.b64 _, [b], 16400; mov.u32 %r5, s;\n"
+                                 "mapa.shared::cluster.u32 %r5, %r5, 0; mapa.shared::cluster.u32 %r6, %r4, 0;\n" SEND
+                                 "[%r5+16400], [s], 16400, [%r6];\n" AWAIT(
+                                     "0") "ld.shared.u32 %r12, [%r10+16400]; st.global.u32 [%rd2], %r12;"),
+                      1, 32, 0, 0, stream));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(run_u32(&run)[i], i);
+    unsigned pieces = 0, passes = 0;
+    for (unsigned i = 0; i < stream->count; i++) {
+        const struct instr *instr = &stream->instr[i];
+        if (!(instr->flags & INSTR_BULK)) continue;
+        CHECK_EQ(instr->op, OP_store);
+        CHECK_EQ(instr->space, SPACE_SHARED);
+        CHECK_EQ(instr->flags, INSTR_ASYNC | INSTR_BULK);
+        CHECK_EQ(instr->active, pieces ? 0u : 1u);
+        pieces++;
+        passes += instr->conflicts;
+    }
+    CHECK_EQ(pieces, 3u);
+    CHECK_EQ(passes, 64u + 64 + 1);
+    free(stream);
+    run_end(&run);
+}
+
+/* A kernel without its end, in which %r5 is the mbarrier in the other CTA. */
+static const char MISUSE[] =
+    PTX_HEADER ".visible .entry k(.param .u64 out, .param .u64 in) {\n"
+               ".reg .pred %p<10>; .reg .b32 %r<60>; .reg .b64 %rd<60>; .shared .align 16 .b32 tile[64];\n"
+               "ld.param.u64 %rd0, [out]; ld.param.u64 %rd1, [in]; mov.u32 %r0, %tid.x;\n" BARRIER_OF("1");
+
+TEST("misuse of copies to and mbarriers in other CTAs is a fault") {
+    static const struct {
+        const char *body, *says;
+    } cases[] = {
+        {SEND "[%r5+24], [tile+16], 16, [%r5];", "must be multiples of 16"},
+        {SEND "[%r5+16], [tile+8], 16, [%r5];", "must be multiples of 16"},
+        {SEND "[%r5+16], [tile+32], 24, [%r5];", "must be multiples of 16"},
+        {SEND "[%r5+16], [tile+32], 1024, [%r5];", "a bulk copy of 1024 bytes to shared memory at"},
+        {SEND "[%r5+16], [tile+32], 16, [%r4];", "are in the shared memory of different blocks of the cluster"},
+        {SEND "[%r4+16], [tile+32], 16, [%r5];", "are in the shared memory of different blocks of the cluster"},
+        {BULK("global") "[%r5+16], [%rd1], 16, [%r4];", "are in the shared memory of different blocks of the cluster"},
+        {SEND "[%r5+16], [%r5+32], 16, [%r5];", "the instruction requires an address in its own block"},
+        {SEND "[%r5+16], [tile+32], 16, [%r5+8];", "there is no initialised mbarrier at"},
+        {"cp.async.ca.shared.global [%r5], [%rd1], 4;", "the instruction requires an address in its own block"},
+        {"cp.async.mbarrier.arrive.shared.b64 [%r5];", "the instruction requires an address in its own block"},
+        {"mbarrier.init.shared.b64 [%r5], 1;", "the instruction requires an address in its own block"},
+        {"mbarrier.try_wait.parity.shared.b64 %p1, [%r5], 0;", "the instruction requires an address in its own block"},
+        {"mbarrier.arrive.shared::cluster.b64 %rd9, [%r5];", "the instruction requires an address in its own block"},
+        {"mbarrier.arrive.noComplete.b64 %rd9, [%rd9], 1;", "an mbarrier must be in shared memory"},
+        {"setp.eq.u32 %p1, %r3, 1; @%p1 exit; bar.sync 0; " SEND "[%r5+16], [tile+32], 16, [%r5];",
+         "the cluster has no CTA of this rank, or it has ended"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[4096];
+        snprintf(text, sizeof text, "%s%s\nret;\n}\n", MISUSE, cases[i].body);
+        FAILS(text, 2, SIZE(2, 1, 1), cases[i].says);
+    }
 }
 
 TEST("a launch has whole clusters of the size that the kernel requires") {

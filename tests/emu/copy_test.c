@@ -161,9 +161,12 @@ TEST("forms that do not exist are errors, and tensor copies and reductions are r
          "`cp.async.bulk.tensor.1d.shared::cluster.global.tile.mbarrier"},
         {PTX_KERNEL(WORDS "cp.reduce.async.bulk.global.shared::cta.bulk_group.add.u32 [%rd10], [%r10], 16;"),
          "`cp.reduce.async.bulk.global"},
-        {PTX_KERNEL(WORDS "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r10], [%r10], 16, "
-                          "[%r10];"),
-         "unsupported instruction"},
+        {PTX_KERNEL(WORDS "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r10], [%r10], 16;"),
+         "`cp.async.bulk.shared::cluster.shared::cta.mbarrier"},
+        {PTX_KERNEL(WORDS
+                    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes.multicast::cluster [%r10], "
+                    "[%rd10], 16, [%r10], %h1;"),
+         "multicast::cluster"},
     };
     for (size_t i = 0; i < COUNT_OF(cases); i++) {
         struct ptx_run run;

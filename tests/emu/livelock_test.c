@@ -87,3 +87,40 @@ TEST("polls while another warp stores to shared memory are not a livelock") {
             "%r4, 40000; @%p2 bra loop; st.volatile.global.u32 [%rd1], 1; join: bar.sync 0; st.global.u32 [%rd2], 9;"),
         1, 64);
 }
+
+/* Runs a kernel that is to be judged after 50,000 warp instructions without progress. */
+static bool ends_with_patience(struct ptx_run *run, const char *text, uint32_t threads) {
+    if (!run_load(run, text)) return true;
+    run->device.livelock_instructions = 50000;
+    return run_loaded(run, 1, threads);
+}
+
+TEST("polls that count their attempts are taken for a livelock after a number of instructions") {
+    static const char text[] = PTX_KERNEL(
+        "setp.lt.u32 %p1, %r0, 32; @%p1 bra join; mov.u32 %r4, 0;\nspin: ld.volatile.global.u32 %r3, [%rd1]; "
+        "add.u32 %r4, %r4, 1; setp.eq.u32 %p2, %r3, 0; @%p2 bra spin;\njoin:\nbar.sync 0;");
+    struct ptx_run run;
+    CHECK(!ends_with_patience(&run, text, 64));
+    CHECK_TEXT(run.err.text, "livelock: no thread has stored, changed memory by an atomic, arrived at a barrier or "
+                             "exited for 50000 warp instructions");
+    CHECK_TEXT(run.err.text, "1 warps repeat a loop, 1 wait at barriers");
+    CHECK_TEXT(run.err.text, "warp 1 polls 4 bytes of global memory at 0xc0010000 (0x0)");
+    run_end(&run);
+}
+
+TEST("long computations are not taken for a livelock: without reads, or with reads of different words") {
+    static const char *const texts[] = {
+        PTX_KERNEL("mov.u32 %r4, 0; loop: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 100000; @%p2 bra loop; "
+                   "st.global.u32 [%rd2], 9;"),
+        PTX_KERNEL("mov.u32 %r4, 0; loop: and.b32 %r5, %r4, 1023; mul.wide.u32 %rd3, %r5, 4; add.u64 %rd3, %rd1, %rd3; "
+                   "ld.global.u32 %r3, [%rd3]; add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 60000; @%p2 bra loop; "
+                   "st.global.u32 [%rd2], 9;"),
+    };
+    for (unsigned i = 0; i < COUNT_OF(texts); i++) {
+        struct ptx_run run;
+        CHECK(ends_with_patience(&run, texts[i], 1));
+        CHECK_EQ((const char *)run.err.text, "");
+        CHECK_EQ(run_u32(&run)[0], 9u);
+        run_end(&run);
+    }
+}

@@ -93,6 +93,7 @@ static const char *const forms[] = {
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes $S, $G, $n, $B;",
     "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes $S, $G, $r, $B;",
     "cp.async.bulk.global.shared::cta.bulk_group $G, $S, $n;",
+    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes $S, $S, $n, $B;",
     "cp.async.bulk.commit_group;",
     "cp.async.bulk.wait_group $n;",
     "cp.async.bulk.wait_group.read 0;",
@@ -108,6 +109,9 @@ static const char *const forms[] = {
     "st.shared::cluster.u32 $C, $r;",
     "atom.shared::cluster.add.u32 $r, $C, $r;",
     "mbarrier.arrive.release.cluster.shared::cluster.b64 _, $C;",
+    "mbarrier.expect_tx.relaxed.cluster.shared::cluster.b64 $C, $n;",
+    "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes $C, $S, $n, $C;",
+    "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes $C, $G, $n, $C;",
     /* matrices */
     "ldmatrix.sync.aligned.m8n8.x1.shared.b16 {$r}, $S;",
     "ldmatrix.sync.aligned.m8n8.x4.trans.shared.b16 {$r, $r, $r, $r}, $S;",

@@ -271,6 +271,31 @@ TEST("with l1.write_back_slot, misses and pending hits need two entries of the m
     l1_fixture_destroy(l1);
 }
 
+TEST("with l1.write_back_slot, a pending hit that waits for the miss queue is retried when its line arrives") {
+    struct l1_fixture *l1 = l1_fixture_create(SETTINGS("l1.miss_queue=2", "l1.write_back_slot=true"));
+    const struct l1_gate *gate = &l1->l1->gate[0];
+    cycle(l1);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 1), L1_MISS);
+    cycle(l1);
+    struct message request = take(l1);
+    for (uint64_t i = 2; i <= 4; i++) { /* two in the port, one in the miss queue */
+        cycle(l1);
+        CHECK_OUTCOME(read_line(l1, 0x1000 * i, (uint32_t)i), L1_MISS);
+    }
+    cycle(l1);
+    struct l1_request again = {.address = 0x1000, .token = 5, .kind = MESSAGE_READ, .sectors = 1};
+    CHECK_OUTCOME(l1->l1->ops->foresee(l1->l1, 0, &again), L1_FAIL_NETWORK);
+    uint32_t changes = gate->changes;
+    cycles(l1, 5);
+    CHECK_EQ(gate->changes, changes);
+    answer(l1, request);
+    cycles(l1, 2);
+    CHECK(gate->changes != changes);
+    CHECK_OUTCOME(read_line(l1, 0x1000, 5), L1_HIT);
+    settle(l1);
+    l1_fixture_destroy(l1);
+}
+
 static struct l1_request bypass_of(uint64_t address, uint8_t kind) {
     return (struct l1_request){.address = address, .kind = kind, .bypass = true};
 }

@@ -123,3 +123,67 @@ TEST("shared memory of another CTA has its own latency") {
     }
     CHECK_EQ(cycles[1] - cycles[0], 100u);
 }
+
+/* Cycles of two CTAs of a cluster; the first one updates an mbarrier of the second one, which waits for it. */
+static uint64_t update_cycles(struct step step, const char *latency, unsigned updates, bool shuffled) {
+    struct step updating[64], waits[] = {mbarrier_wait(3, updates), alu(OP_other, 1, 0)};
+    for (unsigned i = 0; i < updates; i++) updating[i] = step_to_rank(step, 1);
+    struct script_source source = script_make(2, 1, (struct script){updating, updates});
+    script_add(&source, SCRIPT(waits));
+    source.kernel.cluster_ctas = 2;
+    struct run *run = run_of(NULL, &source.source, SETTINGS(SMALL, latency));
+    run_go(run, (struct run_options){.shuffle = shuffled ? 9 : 0, .no_skip = shuffled});
+    uint64_t cycles = run->result.cycles;
+    run_destroy(run);
+    return cycles;
+}
+
+TEST("updates of an mbarrier by another CTA take effect after the latency of its shared memory") {
+    const struct step steps[] = {mbarrier_arrive(3), bulk_send(40, 3), bulk_load(0x10000, 4, 3)};
+    for (unsigned i = 0; i < COUNT_OF(steps); i++) {
+        uint64_t near = update_cycles(steps[i], "sm.cluster_shared_cycles=50", 20, false);
+        CHECK_EQ(update_cycles(steps[i], "sm.cluster_shared_cycles=150", 20, false), near + 100);
+        CHECK_EQ(update_cycles(steps[i], "sm.cluster_shared_cycles=50", 20, true), near);
+    }
+    CHECK_EQ(update_cycles(steps[0], "sm.cluster_shared_cycles=1", 1, false),
+             update_cycles(steps[0], "sm.cluster_shared_cycles=2", 1, false)); /* a report and a command */
+    CHECK_EQ(update_cycles(bulk_send(41, 3), "sm.cluster_shared_cycles=50", 20, false),
+             update_cycles(bulk_send(40, 3), "sm.cluster_shared_cycles=50", 20, false) + 20);
+}
+
+TEST("more updates than the port of an SM takes are forwarded later, and none is lost") {
+    enum { UPDATES = 30, WARPS = 4 };
+    struct step updating[UPDATES], waits[] = {mbarrier_wait(3, 15 * WARPS * UPDATES), alu(OP_other, 1, 0)};
+    for (unsigned i = 0; i < UPDATES; i++) updating[i] = step_to_rank(mbarrier_arrive(3), 0);
+    struct script_source source = script_make(16, WARPS, SCRIPT(waits));
+    for (unsigned i = 1; i < 16 * WARPS; i++) {
+        if (i < WARPS)
+            script_add(&source, SCRIPT(waits));
+        else
+            script_add(&source, SCRIPT(updating));
+    }
+    source.kernel.cluster_ctas = 16;
+    struct run *run =
+        run_of(NULL, &source.source,
+               SETTINGS("sm.count=16", "gpu.clusters=1", "llc.slices_per_mc=2", "dram.mcs=2", "noc.topology=full",
+                        "sm.ctas=1", "sm.instruction_kb=0", "sm.schedulers=4", "sm.sp_units=8"));
+    run_go(run, (struct run_options){0});
+    CHECK_EQ(run_count_of(run, "sm.ctas", 0), 1u);
+    run_destroy(run);
+}
+
+TEST("an mbarrier of a CTA that has ended is not updated, and neither is that of its successor") {
+    struct step updating[] = {step_to_rank(mbarrier_arrive(3), 1), step_to_rank(bulk_send(200, 3), 1)};
+    struct step leaves[] = {alu(OP_other, 1, 0)};
+    struct script_source source = script_make(32, 1, SCRIPT(updating));
+    for (unsigned i = 1; i < 32; i++) {
+        if (i % 2)
+            script_add(&source, SCRIPT(leaves));
+        else
+            script_add(&source, SCRIPT(updating));
+    }
+    source.kernel.cluster_ctas = 2;
+    struct run *run = run_of(NULL, &source.source, SETTINGS(SMALL));
+    run_go(run, (struct run_options){0});
+    run_destroy(run);
+}

@@ -395,6 +395,11 @@ TEST("asynchronous copies read their source, and bulk copies from shared memory 
             "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%a], 64, [m];\n"
             "cp.async.bulk.global.shared::cta.bulk_group [%b], [s], 64;\ncp.async.bulk.prefetch.L2.global [%c], 64;"),
         "a reads, b written 9", 1);
+    expect(KERNEL(SHARED_BUFFER,
+                  "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [s], [%a], 32, [m];\n"
+                  "cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [s+32], [s], 32, [m];\n"
+                  "cp.async.bulk.global.shared::cta.bulk_group [%b], [s], 64;"),
+           "a reads, b written 10", 1);
 }
 
 TEST("an address that an asynchronous copy has moved to shared memory may refer to anything") {

@@ -5,6 +5,8 @@
 #include <string.h>
 
 #include "base/base.h"
+#include "config/catalogue.h"
+#include "sm/sm_config.h"
 #include "test.h"
 
 static struct sass_opcode decoded(const char *text, unsigned binary_version) {
@@ -49,6 +51,126 @@ TEST("classes differ by architecture, and an opcode of another one is unknown") 
     CHECK_EQ(decoded("DFMA", 60).op, OP_f64_fma);
     CHECK_EQ(decoded("MUFU.RCP", 90).op, OP_special);
     CHECK_EQ(decoded("QUUX.E", 90).op, OP_other);
+}
+
+TEST("an opcode has the published latency of its architecture, relative to its class, and its pipeline") {
+    static const struct {
+        const char *text;
+        unsigned version;
+        int cycles, added, timed;
+    } cases[] = {
+        {"FADD", 70, 4, 0, 0},
+        {"IMAD.MOV.U32", 70, 5, 0, 0},
+        {"HFMA2", 70, 6, 2, OP_TIMED_SP},
+        {"HFMA2", 80, 3, -1, OP_TIMED_SP},
+        {"HFMA2", 75, 0, 0, 0},
+        {"POPC", 70, 10, 6, OP_TIMED_SFU},
+        {"POPC", 80, 6, 2, OP_TIMED_SFU},
+        {"BREV", 70, 14, 10, OP_TIMED_SFU},
+        {"POPC", 90, 0, 0, OP_TIMED_SFU},
+        {"POPC", 61, 0, 0, OP_TIMED_SFU},
+        {"DSETP.GT.AND", 80, 0, 0, OP_TIMED_DP},
+        {"DFMA", 80, 5, 0, 0},
+        {"MUFU.RCP", 90, 23, 0, 0},
+        {"F2I.TRUNC", 70, 0, 0, OP_TIMED_SFU},
+        {"LDG.E", 80, 0, 0, 0},
+        {"QUUX", 80, 0, 0, 0},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct sass_opcode opcode = decoded(cases[i].text, cases[i].version);
+        CHECK_EQ(opcode.cycles, cases[i].cycles);
+        CHECK_EQ(opcode.added_cycles, cases[i].added);
+        CHECK_EQ(opcode.timed, cases[i].timed);
+    }
+}
+
+enum { PIPELINE_CLASS, PIPELINE_SP, PIPELINE_SFU, PIPELINE_DP, PIPELINE_MEM, PIPELINE_CONTROL, PIPELINE_TENSOR };
+enum { CLASS = 0, NO = -1, ARCHITECTURES = 5 };
+
+static const struct {
+    const char *name;
+    int op, pipeline, role, cycles[ARCHITECTURES];
+} rows[] = {
+#define X(name, class, pipeline, role, ...) {#name, OP_##class, PIPELINE_##pipeline, SASS_##role, {__VA_ARGS__}},
+#include "sass/opcodes.def"
+#undef X
+};
+static const int class_pipelines[OP_COUNT] = {
+#define X(name, unit, latency, interval, help) PIPELINE_##unit,
+    OP_LIST(X)
+#undef X
+};
+static const int class_latencies[OP_COUNT][ARCHITECTURES] = {
+#define X(name, ...) [OP_##name] = {__VA_ARGS__},
+#include "sass/latencies.def"
+#undef X
+};
+
+TEST(
+    "a latency in the table has that of its class to compare with, and only arithmetic has another pipeline than its class") {
+    for (unsigned i = 0; i < COUNT_OF(rows); i++) {
+        bool own = rows[i].pipeline != PIPELINE_CLASS && rows[i].pipeline != class_pipelines[rows[i].op];
+        CHECK(!own || (rows[i].op < OP_load && rows[i].pipeline >= PIPELINE_SP && rows[i].pipeline <= PIPELINE_DP));
+        CHECK((rows[i].pipeline == PIPELINE_CLASS) == (rows[i].op == OP_int_mul || rows[i].op == OP_int_mad));
+        for (unsigned a = 0; a < ARCHITECTURES; a++) {
+            int cycles = rows[i].cycles[a], of_class = class_latencies[rows[i].op][a];
+            CHECK(cycles <= CLASS || of_class > 0);
+            /* Which pipeline multiplies integers depends on the machine, so that their opcodes have the latency of the class. */
+            CHECK(cycles <= CLASS || rows[i].pipeline != PIPELINE_CLASS || cycles == of_class);
+        }
+    }
+}
+
+TEST("the latencies of classes are those of the GPU descriptions") {
+    static const struct {
+        const char *gpu;
+        unsigned architecture;
+    } machines[] = {{"v100", 1}, {"a100", 3}, {"h100", 4}};
+    for (unsigned m = 0; m < COUNT_OF(machines); m++) {
+        struct error err = {0};
+        struct config *config = config_build(machines[m].gpu, NULL, NULL, 0, &err);
+        REQUIRE(config);
+        const struct sm_config *sm = config_get(config, &sm_section);
+        for (enum op_class op = 0; op < OP_load; op++) {
+            int cycles = class_latencies[op][machines[m].architecture];
+            if (!cycles) continue; /* sequences of instructions in SASS */
+            CHECK_EQ(sm->operand_cycles + sm_op_cycles(sm, op).latency + sm->writeback_cycles, cycles);
+        }
+        config_destroy(config);
+    }
+}
+
+TEST("the table has the opcodes of every architecture") {
+    static const char
+        all[] = "FADD FMUL FFMA FMNMX FSETP FSEL MUFU HADD2 HMUL2 HFMA2 DADD DMUL DFMA DSETP IADD3 IMNMX ISETP LEA"
+                " LOP3 POPC FLO BREV PRMT SEL SHF MOV F2F F2I I2F S2R CS2R SHFL VOTE P2R R2P BRA EXIT NOP BAR MEMBAR"
+                " LDG LD LDL LDS LDC STG ST STL STS ATOM ATOMS RED TEX TLD TLD4 DEPBAR CCTL CALL RET KILL",
+        pascal[] = "XMAD IADD ISCADD IMUL BFE BFI SHL SHR LOP SSY SYNC PBK BRK PCNT CONT PRET CAL JCAL RRO DMNMX ICMP",
+        volta[] = "IMAD IDP BMSK SGXT FRND BMOV BSSY BSYNC BREAK WARPSYNC YIELD NANOSLEEP MATCH ATOMG HMMA PLOP3 QSPC",
+        turing[] = "R2UR S2UR UIADD3 UIMAD ULEA ULOP3 UMOV USEL USHF UPRMT UISETP UFLO UPOPC VOTEU ULDC LDSM IMMA BMMA",
+        ampere[] = "LDGSTS LDGDEPBAR ARRIVES DMMA REDUX HMNMX2 I2FP F2FP",
+        hopper[] = "HGMMA IGMMA QGMMA BGMMA STSM UTMALDG UTMASTG UTMAPF UBLKCP SYNCS WARPGROUP ELECT VIADD VIMNMX REDG"
+                   " FENCE UCGABAR_ARV UCGABAR_WAIT";
+    static const struct {
+        unsigned version;
+        const char *lists[6];
+    } architectures[] = {
+        {61, {all, pascal}},
+        {70, {all, volta}},
+        {75, {all, volta, turing}},
+        {86, {all, volta, turing, ampere}},
+        {90, {all, volta, turing, ampere, hopper}},
+    };
+    for (unsigned a = 0; a < COUNT_OF(architectures); a++)
+        for (const char *const *list = architectures[a].lists; *list; list++)
+            for (const char *at = *list; *at;) {
+                char name[32];
+                int length = (int)strcspn(at, " ");
+                snprintf(name, sizeof name, "%.*s", length, at);
+                bool known = decoded(name, architectures[a].version).role != SASS_UNKNOWN;
+                if (!CHECK(known)) fprintf(stderr, "%s of sm_%u\n", name, architectures[a].version);
+                at += length + (at[length] == ' ');
+            }
 }
 
 TEST("shape and types of a tensor instruction determine its format and work") {

@@ -232,3 +232,17 @@ TEST("a wait includes all of a hundred copies in flight") {
     CHECK_EQ(script_issued(&source, 0, 0, COPIES + 1), sm->requested_at[COPIES - 1] + 400 + 1 + 1);
     sm_fixture_destroy(sm);
 }
+
+TEST("a bulk copy within shared memory takes a bank pass in each interval and completes on its mbarrier") {
+    struct step steps[] = {bulk_send(9, 5), mbarrier_wait(5, 1), alu(OP_other, 1, 0)};
+    struct script_source source = script_make(1, 1, SCRIPT(steps));
+    struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.bulk_interval=3", "sm.bulk_cycles=50"));
+    sm_fixture_run(sm, &source);
+    const struct sm_config *config = sm_config_of(sm);
+    uint64_t last = FIRST_ISSUE + (uint64_t)config->operand_cycles + 50 + 3 * 8;
+    CHECK_EQ(script_issued(&source, 0, 0, 2),
+             last + 1 + (uint64_t)config->shared_latency_cycles + op_latency(sm, OP_barrier));
+    CHECK_EQ(sm->requests, 0u);
+    CHECK_EQ(COUNTER(sm, "sm.stall.barrier"), 0u);
+    sm_fixture_destroy(sm);
+}

@@ -308,3 +308,39 @@ TEST("a warp that has exited does not keep others from units that are free") {
         CHECK_EQ(script_issued(&source, 0, 2, i), script_issued(&source, 0, 2, i - 1) + 8);
     sm_fixture_destroy(sm);
 }
+
+static struct step timed(unsigned op, enum op_class class, int added, uint8_t dst, uint8_t src) {
+    struct step step = alu((enum op_class)op, dst, src);
+    step.instr.space = (uint8_t) class;
+    step.instr.bytes_log2 = (uint8_t)added;
+    return step;
+}
+
+TEST("an operation with its own latency has its result that many cycles after the class, and is counted in it") {
+    static const int added[] = {0, 6, -1, -100, 127};
+    for (unsigned i = 0; i < COUNT_OF(added); i++) {
+        struct step steps[] = {timed(OP_TIMED_SP, OP_int_add, added[i], 1, 0), alu(OP_other, 2, 1)};
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        struct sm_fixture *sm = sm_fixture_create(SETTINGS("sm.op_int_add=[4, 1]"));
+        sm_fixture_run(sm, &source);
+        int cycles = 3 + 4 + 2 + added[i];
+        CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + (unsigned)(cycles < 1 ? 1 : cycles));
+        CHECK_EQ(COUNTER(sm, "sm.op.int_add"), 1);
+        sm_fixture_destroy(sm);
+    }
+}
+
+TEST("an operation on another pipeline than its class has that pipeline's interval") {
+    static const struct { unsigned op, interval; } cases[] = {{OP_TIMED_SP, 1}, {OP_TIMED_SFU, 8}, {OP_TIMED_DP, 5}};
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct step steps[] = {timed(cases[i].op, OP_other, 0, 1, 0), timed(cases[i].op, OP_other, 0, 2, 0),
+                               timed(cases[i].op, OP_other, 0, 3, 0)};
+        struct script_source source = script_make(1, 1, SCRIPT(steps));
+        struct sm_fixture *sm = sm_fixture_create(
+            SETTINGS("sm.op_other=[1, 1]", "sm.op_special=[8, 8]", "sm.op_f64_add=[8, 5]", "sm.dp_units=1"));
+        sm_fixture_run(sm, &source);
+        CHECK_EQ(script_issued(&source, 0, 0, 1), FIRST_ISSUE + cases[i].interval);
+        CHECK_EQ(script_issued(&source, 0, 0, 2), FIRST_ISSUE + 2 * cases[i].interval);
+        sm_fixture_destroy(sm);
+    }
+}

@@ -278,6 +278,20 @@ static inline struct step bulk_load(uint64_t address, unsigned lines, uint8_t id
     return bulk_of(OP_load, address, lines, id);
 }
 static inline struct step bulk_store(uint64_t address, unsigned lines) { return bulk_of(OP_store, address, lines, 0); }
+static inline struct step bulk_send(unsigned passes, uint8_t id) {
+    struct step step = step_of(OP_store, 0, 0, 0);
+    step.instr.space = SPACE_SHARED;
+    step.instr.flags = INSTR_ASYNC | INSTR_BULK;
+    step.instr.conflicts = (uint8_t)passes;
+    step.instr.barrier = id;
+    return step;
+}
+/* The mbarrier of the copy or arrival is in the CTA of a rank. */
+static inline struct step step_to_rank(struct step step, unsigned rank) {
+    step.instr.flags |= INSTR_CLUSTER;
+    step.instr.updates = (uint8_t)rank;
+    return step;
+}
 static inline struct step mbarrier_arrive(uint8_t id) {
     struct step step = step_of(OP_barrier, 0, 0, 0);
     step.instr.flags = INSTR_ASYNC | INSTR_ARRIVE;

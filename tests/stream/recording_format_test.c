@@ -80,7 +80,7 @@ static struct text recording_of(const struct flaw *flaw) {
     struct text file = {0}, chunk = {0}, directory = {0}, contents = {0};
     struct instr records[2] = {{.id = 0, .op = OP_int_add, .conflicts = 1}, {.id = 1, .op = OP_exit, .conflicts = 1}};
     if (instr_is_memory(&flaw->record)) records[0] = flaw->record;
-    if (flaw->other_op) records[0].op = OP_COUNT;
+    if (flaw->other_op) records[0].op = OP_TIMED_SP, records[0].space = OP_load;
     if (flaw->tensor) {
         records[0].op = OP_tensor;
         records[0].space = (uint8_t)flaw->format;
