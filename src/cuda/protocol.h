@@ -14,7 +14,7 @@
 /* The environment variable with version, socket and shared file: "2 5 6". A library of another version does not
  * connect. */
 #define CUDA_LINK_VARIABLE "SLUICE_EXEC"
-enum { CUDA_LINK_VERSION = 2 };
+enum { CUDA_LINK_VERSION = 3 };
 
 #define SHARED_ADDRESS UINT64_C(0x200000000000)
 #define SHARED_BYTES   (UINT64_C(1) << 38)
@@ -53,7 +53,8 @@ enum {
     LAUNCH_BLOCK = LAUNCH_GRID + 3,
     LAUNCH_SHARED = LAUNCH_BLOCK + 3,
     LAUNCH_COOPERATIVE, /* not 0: the CTAs may wait for each other */
-    REQUEST_VALUES,
+    LAUNCH_CLUSTER,     /* CTAs of a cluster; {0}: as the kernel requires */
+    REQUEST_VALUES = LAUNCH_CLUSTER + 3,
 };
 
 struct request {
@@ -110,10 +111,12 @@ enum {
     CUDA_INVALID_PTX = 218,
     CUDA_ILLEGAL_ADDRESS = 700,
     CUDA_TOO_MANY_RESOURCES = 701,
+    CUDA_TIMEOUT = 702,
     CUDA_ASSERT = 710,
     CUDA_MISALIGNED = 716,
     CUDA_LAUNCH_FAILURE = 719,
     CUDA_NOT_SUPPORTED = 801,
+    CUDA_INVALID_CLUSTER = 912,
     CUDA_UNKNOWN = 999,
 };
 

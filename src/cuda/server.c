@@ -52,14 +52,16 @@ int failure_number(const struct cuda_server *server) {
         int number;
     } kinds[] = {
         {"assertion `", CUDA_ASSERT},
+        {"livelock: ", CUDA_TIMEOUT}, /* as of a watchdog; the message has an address, too */
         {"executed trap", CUDA_LAUNCH_FAILURE},
         {"misaligned", CUDA_MISALIGNED},
         {" memory at 0x", CUDA_ILLEGAL_ADDRESS},
     };
     const char *text = host_failure(server->host);
     if (!text) return host_failed(server->host) ? CUDA_UNKNOWN : 0;
+    const char *place = strstr(text, "), thread ("); /* names of files and kernels before it may be anything */
     for (size_t i = 0; i < COUNT_OF(kinds); i++)
-        if (strstr(text, kinds[i].part)) return kinds[i].number;
+        if (strstr(place ? place : text, kinds[i].part)) return kinds[i].number;
     return CUDA_LAUNCH_FAILURE;
 }
 
@@ -255,6 +257,10 @@ static int launch_error(const struct cuda_server *server, const struct program_f
         if (kernel.block[i] != required) return CUDA_INVALID_CONFIGURATION;
     }
     struct error err = {0};
+    struct launch launch = {.kernel = function};
+    memcpy(launch.grid, kernel.grid, sizeof launch.grid);
+    for (unsigned i = 0; i < 3; i++) launch.cluster[i] = (uint32_t)min_u64(request->value[LAUNCH_CLUSTER + i], 1024);
+    if (!emu_cluster(&launch, &err)) return CUDA_INVALID_CLUSTER;
     return sm_occupancy(server->options.config, gpu_sms(server->options.config), &kernel, &err)
                ? 0
                : CUDA_TOO_MANY_RESOURCES;
@@ -299,6 +305,8 @@ static void execute(struct cuda_server *server, const struct request *request, c
         .kernel = kernel->name,
         .grid = {(uint32_t)value[LAUNCH_GRID], (uint32_t)value[LAUNCH_GRID + 1], (uint32_t)value[LAUNCH_GRID + 2]},
         .block = {(uint32_t)value[LAUNCH_BLOCK], (uint32_t)value[LAUNCH_BLOCK + 1], (uint32_t)value[LAUNCH_BLOCK + 2]},
+        .cluster = {(uint32_t)value[LAUNCH_CLUSTER], (uint32_t)value[LAUNCH_CLUSTER + 1],
+                    (uint32_t)value[LAUNCH_CLUSTER + 2]},
         .dynamic_shared_bytes = (uint32_t)value[LAUNCH_SHARED],
         .arguments = arguments,
         .argument_count = count,

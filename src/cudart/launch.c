@@ -49,7 +49,11 @@ static bool shared_allowed(const struct function *function, size_t shared) {
     return shared <= most || shared <= function->shared_limit;
 }
 
-static cudaError_t launch(const void *key, dim3 grid, dim3 block, void **arguments, size_t shared, bool cooperative) {
+/* As the kernel requires. */
+#define NO_CLUSTER ((dim3){0, 0, 0})
+
+static cudaError_t launch(const void *key, dim3 grid, dim3 block, void **arguments, size_t shared, bool cooperative,
+                          dim3 cluster) {
     cudaError_t error;
     const struct function *function = function_find(key, &error);
     if (!function) return error;
@@ -57,7 +61,8 @@ static cudaError_t launch(const void *key, dim3 grid, dim3 block, void **argumen
     size_t name_bytes = strlen(function->name) + 1;
     struct request request = {
         .kind = REQUEST_LAUNCH,
-        .value = {function->module, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, cooperative},
+        .value = {function->module, grid.x, grid.y, grid.z, block.x, block.y, block.z, shared, cooperative, cluster.x,
+                  cluster.y, cluster.z},
         .bytes = name_bytes,
     };
     for (unsigned i = 0; i < function->facts.parameters; i++) {
@@ -79,31 +84,13 @@ static cudaError_t launch(const void *key, dim3 grid, dim3 block, void **argumen
 cudaError_t cudaLaunchKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
                              cudaStream_t stream) {
     (void)stream;
-    return answer(launch(function, grid, block, arguments, shared, false));
+    return answer(launch(function, grid, block, arguments, shared, false, NO_CLUSTER));
 }
 
 cudaError_t __cudaLaunchKernel(cudaKernel_t kernel, dim3 grid, dim3 block, void **arguments, size_t shared,
                                cudaStream_t stream) {
     (void)stream;
-    return answer(launch(kernel, grid, block, arguments, shared, false));
-}
-
-/* Attributes are hints or concern clusters, which the device does not have: only a cluster of more than one CTA would change
- * what a kernel computes. */
-cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
-    enum { ATTRIBUTE_BYTES = 72, CLUSTER = 4, COOPERATIVE = 2 };
-    if (!config) return answer(cudaErrorInvalidValue);
-    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
-        const unsigned char *attribute = (const unsigned char *)config->attrs + (size_t)i * ATTRIBUTE_BYTES;
-        unsigned id, size[3];
-        memcpy(&id, attribute, sizeof id);
-        memcpy(size, attribute + 8, sizeof size);
-        if (id == CLUSTER && (size[0] > 1 || size[1] > 1 || size[2] > 1)) return missing("a launch with clusters");
-        if (id == COOPERATIVE && size[0])
-            return cudaLaunchCooperativeKernel(function, config->gridDim, config->blockDim, arguments,
-                                               config->dynamicSmemBytes, config->stream);
-    }
-    return answer(launch(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes, false));
+    return answer(launch(kernel, grid, block, arguments, shared, false, NO_CLUSTER));
 }
 
 static cudaError_t occupancy(const void *key, dim3 block, size_t shared, int *blocks) {
@@ -122,18 +109,42 @@ static cudaError_t occupancy(const void *key, dim3 block, size_t shared, int *bl
 }
 
 /* All CTAs of the grid must be resident at once, since they may wait for each other. */
-cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
-                                        cudaStream_t stream) {
-    (void)stream;
+static cudaError_t launch_cooperative(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                      dim3 cluster) {
     int blocks = 0;
     cudaError_t error;
     const struct device_facts *device = device_get(&error);
-    if (!device) return answer(error);
+    if (!device) return error;
     error = occupancy(function, block, shared, &blocks);
-    if (error != cudaSuccess) return answer(error);
-    if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks * device->sms)
-        return answer(cudaErrorCooperativeLaunchTooLarge);
-    return answer(launch(function, grid, block, arguments, shared, true));
+    if (error != cudaSuccess) return error;
+    if ((uint64_t)grid.x * grid.y * grid.z > (uint64_t)blocks * device->sms) return cudaErrorCooperativeLaunchTooLarge;
+    return launch(function, grid, block, arguments, shared, true, cluster);
+}
+
+cudaError_t cudaLaunchCooperativeKernel(const void *function, dim3 grid, dim3 block, void **arguments, size_t shared,
+                                        cudaStream_t stream) {
+    (void)stream;
+    return answer(launch_cooperative(function, grid, block, arguments, shared, NO_CLUSTER));
+}
+
+/* Attributes other than these are hints. */
+cudaError_t cudaLaunchKernelExC(const cudaLaunchConfig_t *config, const void *function, void **arguments) {
+    enum { ATTRIBUTE_BYTES = 72, CLUSTER = 4, COOPERATIVE = 2 };
+    if (!config) return answer(cudaErrorInvalidValue);
+    bool cooperative = false;
+    dim3 cluster = NO_CLUSTER;
+    for (unsigned i = 0; config->attrs && i < config->numAttrs; i++) {
+        const unsigned char *attribute = (const unsigned char *)config->attrs + (size_t)i * ATTRIBUTE_BYTES;
+        unsigned id, size[3];
+        memcpy(&id, attribute, sizeof id);
+        memcpy(size, attribute + 8, sizeof size);
+        if (id == CLUSTER) cluster = (dim3){size[0], size[1], size[2]};
+        if (id == COOPERATIVE) cooperative = size[0] != 0;
+    }
+    return answer(cooperative ? launch_cooperative(function, config->gridDim, config->blockDim, arguments,
+                                                   config->dynamicSmemBytes, cluster)
+                              : launch(function, config->gridDim, config->blockDim, arguments, config->dynamicSmemBytes,
+                                       false, cluster));
 }
 
 cudaError_t cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(int *blocks, const void *function, int block_threads,

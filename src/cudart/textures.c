@@ -99,25 +99,34 @@ cudaError_t cudaMemcpy2DFromArray(void *to, size_t pitch, cudaArray_t from, size
     return cudaMemcpy2D(to, pitch, place_in(from, x, y, 0), from->pitch, width, height, kind);
 }
 
-/* Consecutive bytes of the host fill the rows of an array, from the start of a row. */
-static bool whole_rows(const struct cudaArray *array, size_t x, size_t bytes, size_t *row) {
-    *row = array->extent.width * array->texel;
-    if (bytes < *row) *row = bytes;
-    return x == 0 && *row && bytes % *row == 0;
+/* Copies between consecutive bytes and the rows of an array from (x, y) on: the rest of the first row, whole rows, and
+ * the beginning of the last one. */
+static cudaError_t copy_rows(cudaArray_t array, size_t x, size_t y, void *to, const void *from, size_t bytes,
+                             enum cudaMemcpyKind kind) {
+    if (!array) return answer(cudaErrorInvalidValue);
+    size_t row = array->extent.width * array->texel, rows = at_least_one(array->extent.height);
+    if (x >= row || y >= rows || bytes > (rows - y) * row - x) return answer(cudaErrorInvalidValue);
+    for (size_t done = 0, width, height; done < bytes; done += width * height, y += height, x = 0) {
+        size_t left = bytes - done;
+        width = left < row - x ? left : row - x;
+        height = x == 0 && left > row ? left / row : 1;
+        cudaError_t error =
+            to ? cudaMemcpy2DFromArray((char *)to + done, width, array, x, y, width, height, kind)
+               : cudaMemcpy2DToArray(array, x, y, (const char *)from + done, width, width, height, kind);
+        if (error != cudaSuccess) return error;
+    }
+    return cudaSuccess;
 }
 
 cudaError_t cudaMemcpyToArray(cudaArray_t to, size_t x, size_t y, const void *from, size_t bytes,
                               enum cudaMemcpyKind kind) {
-    size_t row;
-    if (!to || !whole_rows(to, x, bytes, &row)) return answer(cudaErrorInvalidValue);
-    return cudaMemcpy2DToArray(to, x, y, from, row, row, bytes / row, kind);
+    return copy_rows(to, x, y, NULL, from, bytes, kind);
 }
 
 cudaError_t cudaMemcpyFromArray(void *to, cudaArray_t from, size_t x, size_t y, size_t bytes,
                                 enum cudaMemcpyKind kind) {
-    size_t row;
-    if (!from || !whole_rows(from, x, bytes, &row)) return answer(cudaErrorInvalidValue);
-    return cudaMemcpy2DFromArray(to, row, from, x, y, row, bytes / row, kind);
+    if (!to && bytes) return answer(cudaErrorInvalidValue);
+    return copy_rows(from, x, y, to, NULL, bytes, kind);
 }
 
 cudaError_t cudaMemcpy2DToArrayAsync(cudaArray_t to, size_t x, size_t y, const void *from, size_t pitch, size_t width,

@@ -22,9 +22,24 @@ struct session {
     pthread_t reader; /* takes the place of the machine */
 };
 
+/* Kernels that fail: `poll` as long as *p is 0, `read_misaligned` by an access of p. */
+#define PTX_FAULTS \
+    ".visible .entry poll(.param .u64 p) { .reg .b64 %a; .reg .b32 %v; .reg .pred %q; ld.param.u64 %a, [p];\n" \
+    "again: ld.volatile.global.u32 %v, [%a]; setp.eq.u32 %q, %v, 0; @%q bra again; ret; }\n" \
+    ".visible .entry read_misaligned(.param .u64 p) { .reg .b64 %a; .reg .b32 %v; ld.param.u64 %a, [p];\n" \
+    "ld.global.u32 %v, [%a]; ret; }\n" \
+    ".visible .entry stop(.param .u64 p) { trap; }\n"
+
+/* p[CTA] becomes its rank in the cluster. */
+#define PTX_RANK \
+    ".visible .entry rank(.param .u64 p) { .reg .b64 %a, %o; .reg .b32 %v, %c; ld.param.u64 %a, [p];\n" \
+    "mov.u32 %v, %cluster_ctarank; mov.u32 %c, %ctaid.x; mul.wide.u32 %o, %c, 4; add.u64 %a, %a, %o;\n" \
+    "st.global.u32 [%a], %v; ret; }\n"
+
 /* A container with the PTX of programs.h, as nvcc would make it. */
 static size_t make_container(uint8_t *bytes) {
-    static const char text[] = PTX_HEAD ".global .attribute(.managed) .align 4 .u32 counts[32] = {1, 2, 3};\n" PTX_ADD;
+    static const char text[] =
+        PTX_HEAD ".global .attribute(.managed) .align 4 .u32 counts[32] = {1, 2, 3};\n" PTX_ADD PTX_FAULTS PTX_RANK;
     size_t stored = (sizeof text + 7) / 8 * 8;
     uint64_t head[2 + 8] = {UINT64_C(0x100001BA55ED50), 64 + stored, UINT64_C(0x4001010001), stored};
     head[5] = UINT64_C(75) << 32; /* architecture */
@@ -179,6 +194,53 @@ TEST("a fault is the error of all later requests") {
     CHECK_EQ(ASK(&s, REQUEST_WAIT, 0).error, CUDA_ILLEGAL_ADDRESS);
     CHECK_EQ(ASK(&s, REQUEST_ALLOCATE, 16).error, CUDA_ILLEGAL_ADDRESS);
     CHECK_EQ(launch(&s, module, 4096, 32), CUDA_ILLEGAL_ADDRESS);
+    session_end(&s);
+}
+
+TEST("the error of a fault follows from its kind, whatever the kernel is called") {
+    static const struct {
+        const char *kernel;
+        uint64_t address; /* 0: of a buffer of zeros */
+        int error;
+    } faults[] = {
+        {"poll", 0, CUDA_TIMEOUT},
+        {"read_misaligned", 4096, CUDA_ILLEGAL_ADDRESS},
+        {"read_misaligned", 4097, CUDA_MISALIGNED},
+        {"stop", 4096, CUDA_LAUNCH_FAILURE},
+    };
+    for (size_t i = 0; i < COUNT_OF(faults); i++) {
+        struct session s;
+        session_start(&s, true, 0, 0);
+        uint64_t module = load(&s), p = ASK(&s, REQUEST_ALLOCATE, 256).value[0];
+        uint8_t payload[32] = {0};
+        size_t name = strlen(faults[i].kernel) + 1;
+        memcpy(payload, faults[i].kernel, name);
+        memcpy(payload + name, faults[i].address ? &faults[i].address : &p, 8);
+        struct request request = {
+            .kind = REQUEST_LAUNCH, .value = {module, 1, 1, 1, 32, 1, 1, 0}, .bytes = name + sizeof p};
+        CHECK_EQ(ask(&s, request, payload, NULL, 0).error, 0);
+        CHECK_EQ(ASK(&s, REQUEST_WAIT, 0).error, faults[i].error);
+        session_end(&s);
+    }
+}
+
+TEST("a launch gives the size of clusters") {
+    struct session s;
+    session_start(&s, true, 0, 0);
+    uint64_t module = load(&s), p = ASK(&s, REQUEST_ALLOCATE, 256).value[0];
+    uint8_t payload[5 + 8] = "rank";
+    memcpy(payload + 5, &p, 8);
+    struct request request = {
+        .kind = REQUEST_LAUNCH, .value = {module, 8, 1, 1, 1, 1, 1, 0, 0, 4, 1, 1}, .bytes = sizeof payload};
+    CHECK_EQ(ask(&s, request, payload, NULL, 0).error, 0);
+    uint32_t ranks[8];
+    struct request read = {.kind = REQUEST_READ, .value = {32, 1, 1, p, 32, 32}};
+    CHECK_EQ(ask(&s, read, NULL, ranks, sizeof ranks).error, 0);
+    for (uint32_t i = 0; i < 8; i++) CHECK_EQ(ranks[i], i % 4);
+    request.value[LAUNCH_CLUSTER] = 3; /* does not divide the grid */
+    CHECK_EQ(ask(&s, request, payload, NULL, 0).error, CUDA_INVALID_CLUSTER);
+    request.value[LAUNCH_CLUSTER] = UINT64_C(4) + (UINT64_C(1) << 32);
+    CHECK_EQ(ask(&s, request, payload, NULL, 0).error, CUDA_INVALID_CLUSTER);
     session_end(&s);
 }
 

@@ -6,6 +6,7 @@
 #include <cstring>
 
 #include <cooperative_groups.h>
+#include <cuda_profiler_api.h>
 
 static int failures;
 
@@ -181,12 +182,78 @@ static void memory_shared() {
     IS(cudaMallocManaged(&managed, 0), cudaErrorInvalidValue);
 }
 
+// The variants of copies and fills that have a stream or two devices, and hints.
+static void memory_variants() {
+    int host[16], back[16], *a, *b;
+    for (int i = 0; i < 16; i++) host[i] = i * 3;
+    cudaStream_t stream;
+    OK(cudaStreamCreate(&stream));
+    OK(cudaMalloc(&a, sizeof host));
+    OK(cudaMalloc(&b, sizeof host));
+    OK(cudaMemcpy(a, host, sizeof host, cudaMemcpyDefault));
+    OK(cudaMemcpyPeer(b, 0, a, 0, sizeof host));
+    OK(cudaMemcpy(back, b, sizeof host, cudaMemcpyDefault));
+    CHECK(memcmp(back, host, sizeof host) == 0);
+    IS(cudaMemcpyPeer(b, 1, a, 0, sizeof host), cudaErrorInvalidDevice);
+    OK(cudaMemset(b, 0, sizeof host));
+    OK(cudaMemcpyPeerAsync(b, 0, a, 0, sizeof host, stream));
+    OK(cudaMemcpy(back, b, sizeof host, cudaMemcpyDeviceToHost));
+    CHECK(memcmp(back, host, sizeof host) == 0);
+
+    OK(cudaMemcpyToSymbolAsync(table, host, 16, 0, cudaMemcpyHostToDevice, stream));
+    OK(cudaMemcpyFromSymbolAsync(back, table, 8, 8, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(back[0] == host[2] && back[1] == host[3]);
+
+    char image[4][8], copy[4][8], *rows;
+    for (int i = 0; i < 32; i++) image[i / 8][i % 8] = (char)i;
+    size_t pitch;
+    OK(cudaMallocPitch(&rows, &pitch, 8, 4));
+    OK(cudaMemcpy2DAsync(rows, pitch, image, 8, 8, 4, cudaMemcpyHostToDevice, stream));
+    OK(cudaMemset2DAsync(rows, pitch, 77, 3, 2, stream));
+    OK(cudaMemcpy2DAsync(copy, 8, rows, pitch, 8, 4, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(copy[0][2] == 77 && copy[0][3] == 3 && copy[1][0] == 77 && copy[2][0] == 16);
+    CHECK(memcmp(copy[2], image[2], 16) == 0);
+
+    cudaPitchedPtr box;
+    cudaExtent extent = make_cudaExtent(8, 4, 2);
+    char volume[64] = {0};
+    OK(cudaMalloc3D(&box, extent));
+    OK(cudaMemset3DAsync(box, 5, extent, stream));
+    cudaMemcpy3DParms parameters = {};
+    parameters.srcPtr = box;
+    parameters.dstPtr = make_cudaPitchedPtr(volume, 8, 8, 4);
+    parameters.extent = extent;
+    parameters.kind = cudaMemcpyDeviceToHost;
+    OK(cudaMemcpy3DAsync(&parameters, stream));
+    OK(cudaStreamSynchronize(stream));
+    for (char c : volume) CHECK(c == 5);
+
+    int *managed;
+    OK(cudaMallocManaged(&managed, 4096));
+    managed[3] = 33;
+#if CUDART_VERSION >= 13000
+    cudaMemLocation device = {};
+    device.type = cudaMemLocationTypeDevice;
+    OK(cudaMemPrefetchAsync(managed, 4096, device, 0, stream));
+    OK(cudaMemAdvise(managed, 4096, cudaMemAdviseSetReadMostly, device));
+#else
+    OK(cudaMemPrefetchAsync(managed, 4096, 0, stream));
+    OK(cudaMemAdvise(managed, 4096, cudaMemAdviseSetReadMostly, 0));
+#endif
+    OK(cudaStreamAttachMemAsync(stream, managed));
+    CHECK(managed[3] == 33);
+    OK(cudaStreamDestroy(stream));
+}
+
 static void memory() {
     memory_1d();
     memory_2d_3d();
     memory_symbols();
     memory_managed();
     memory_shared();
+    memory_variants();
 }
 
 // --- streams and events ---
@@ -194,7 +261,43 @@ static void memory() {
 static void called(void *user) { ++*(int *)user; }
 static void CUDART_CB called_back(cudaStream_t, cudaError_t status, void *user) { *(int *)user += status == cudaSuccess ? 10 : 100; }
 
+static void stream_properties() {
+    cudaStream_t stream, other;
+    cudaEvent_t event;
+    int least = 1, greatest = 1, priority = 1, device = 1;
+    OK(cudaDeviceGetStreamPriorityRange(&least, &greatest));
+    CHECK(greatest <= least);
+    OK(cudaStreamCreateWithPriority(&stream, cudaStreamNonBlocking, greatest));
+    OK(cudaStreamCreate(&other));
+    OK(cudaStreamGetPriority(stream, &priority));
+    CHECK(priority == greatest);
+    unsigned flags;
+    OK(cudaStreamGetFlags(stream, &flags));
+    CHECK(flags == cudaStreamNonBlocking);
+    cudaStreamCaptureStatus status;
+    OK(cudaStreamIsCapturing(stream, &status));
+    CHECK(status == cudaStreamCaptureStatusNone);
+    OK(cudaEventCreate(&event));
+    OK(cudaEventRecordWithFlags(event, stream, cudaEventRecordDefault));
+    OK(cudaEventSynchronize(event));
+#if CUDART_VERSION >= 12000
+    unsigned long long id = 0, other_id = 0;
+    OK(cudaStreamGetId(stream, &id));
+    OK(cudaStreamGetId(other, &other_id));
+    CHECK(id != other_id);
+#endif
+#if CUDART_VERSION >= 12080
+    OK(cudaStreamGetDevice(stream, &device));
+    CHECK(device == 0);
+#endif
+    (void)device;
+    OK(cudaEventDestroy(event));
+    OK(cudaStreamDestroy(other));
+    OK(cudaStreamDestroy(stream));
+}
+
 static void streams() {
+    stream_properties();
     cudaStream_t stream;
     cudaEvent_t first, second, third, untimed;
     unsigned flags;
@@ -293,7 +396,34 @@ static void launches() {
     OK(cudaDeviceSynchronize());
 }
 
+__global__ void parameters(int *p, int n, double d, char c) { p[threadIdx.x] = n + (int)d + c; }
+
+static void function_properties() {
+    int blocks = 0;
+    OK(cudaOccupancyMaxActiveBlocksPerMultiprocessorWithFlags(&blocks, parameters, 256, 0, cudaOccupancyDisableCachingOverride));
+    CHECK(blocks == 8);
+    size_t shared = 0;
+    cudaDeviceProp properties;
+    OK(cudaGetDeviceProperties(&properties, 0));
+    OK(cudaOccupancyAvailableDynamicSMemPerBlock(&shared, parameters, 2, 256));
+    CHECK(shared > 0 && 2 * shared <= properties.sharedMemPerMultiprocessor);
+#if CUDART_VERSION >= 12040
+    size_t offset = 0, size = 0;
+    OK(cudaFuncGetParamInfo((const void *)parameters, 2, &offset, &size));
+    CHECK(offset == 16 && size == 8);
+    OK(cudaFuncGetParamInfo((const void *)parameters, 3, &offset, &size));
+    CHECK(offset == 24 && size == 1);
+    IS(cudaFuncGetParamInfo((const void *)parameters, 4, &offset, &size), cudaErrorInvalidValue);
+#endif
+#if CUDART_VERSION >= 11000
+    cudaFunction_t function = nullptr;
+    OK(cudaGetFuncBySymbol(&function, (const void *)parameters));
+    CHECK(function != nullptr);
+#endif
+}
+
 static void functions() {
+    function_properties();
     cudaFuncAttributes attributes;
     int blocks, *p, got[64], grid, block;
     const char *name;
@@ -320,7 +450,47 @@ static void functions() {
 
 // --- devices and errors ---
 
+static void device_settings() {
+    int device = 1, list[1] = {0}, driver = 0, runtime = 0;
+    unsigned flags = 0;
+    char bus[32];
+    cudaDeviceProp wanted = {};
+    wanted.major = 7;
+    OK(cudaChooseDevice(&device, &wanted));
+    CHECK(device == 0);
+    OK(cudaSetValidDevices(list, 1));
+    OK(cudaSetDeviceFlags(cudaDeviceScheduleBlockingSync));
+    OK(cudaGetDeviceFlags(&flags));
+    CHECK((flags & cudaDeviceScheduleMask) == cudaDeviceScheduleBlockingSync);
+    cudaFuncCache cache;
+    OK(cudaDeviceSetCacheConfig(cudaFuncCachePreferL1));
+    OK(cudaDeviceGetCacheConfig(&cache));
+    CHECK(cache == cudaFuncCachePreferNone); // the sizes of L1 and shared memory are fixed
+    OK(cudaDeviceGetPCIBusId(bus, sizeof bus, 0));
+    device = 1;
+    OK(cudaDeviceGetByPCIBusId(&device, bus));
+    CHECK(device == 0);
+    IS(cudaDeviceGetByPCIBusId(&device, "0000:77:00.0"), cudaErrorInvalidDevice);
+    IS(cudaDeviceEnablePeerAccess(0, 0), cudaErrorInvalidDevice);
+    IS(cudaDeviceDisablePeerAccess(1), cudaErrorPeerAccessNotEnabled);
+    int value;
+    IS(cudaDeviceGetP2PAttribute(&value, cudaDevP2PAttrAccessSupported, 0, 1), cudaErrorInvalidDevice);
+    OK(cudaDriverGetVersion(&driver));
+    OK(cudaRuntimeGetVersion(&runtime));
+    CHECK(driver >= runtime && runtime > 0);
+    OK(cudaProfilerStart());
+    OK(cudaProfilerStop());
+#if CUDART_VERSION >= 11000
+    OK(cudaCtxResetPersistingL2Cache());
+#endif
+#if CUDART_VERSION >= 12000
+    OK(cudaInitDevice(0, 0, 0));
+    IS(cudaInitDevice(1, 0, 0), cudaErrorInvalidDevice);
+#endif
+}
+
 static void devices() {
+    device_settings();
     int count, value, device, can;
     size_t limit;
     cudaDeviceProp p;
@@ -389,7 +559,45 @@ __global__ void draw(cudaSurfaceObject_t surface) {
     surf2Dwrite((int)(threadIdx.x + 100 * blockIdx.x), surface, threadIdx.x * sizeof(int), blockIdx.x);
 }
 
+static void array_copies() {
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float2>(), found;
+    cudaArray_t plane, volume;
+    cudaExtent extent;
+    unsigned flags;
+    cudaStream_t stream;
+    float2 image[32], back[32];
+    for (int i = 0; i < 32; i++) image[i] = make_float2((float)i, 2.0f * (float)i);
+    OK(cudaStreamCreate(&stream));
+    OK(cudaMallocArray(&plane, &format, 8, 4));
+    OK(cudaGetChannelDesc(&found, plane));
+    CHECK(memcmp(&found, &format, sizeof format) == 0);
+    OK(cudaMalloc3DArray(&volume, &format, make_cudaExtent(8, 4, 2)));
+    OK(cudaArrayGetInfo(&found, &extent, &flags, volume));
+    CHECK(extent.width == 8 && extent.height == 4 && extent.depth == 2);
+    OK(cudaMemcpy2DToArrayAsync(plane, 0, 0, image, 64, 64, 4, cudaMemcpyHostToDevice, stream));
+    OK(cudaMemcpy2DFromArrayAsync(back, 64, plane, 0, 0, 64, 4, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(memcmp(back, image, sizeof image) == 0);
+    // 12 elements from the third of the second row on, which end in the third row.
+    memset(back, 0, sizeof back);
+    OK(cudaMemcpyToArray(plane, 16, 1, image, 96, cudaMemcpyHostToDevice));
+    OK(cudaMemcpyFromArrayAsync(back, plane, 16, 1, 96, cudaMemcpyDeviceToHost, stream));
+    OK(cudaStreamSynchronize(stream));
+    CHECK(memcmp(back, image, 96) == 0);
+    OK(cudaMemcpy2DFromArray(back, 64, plane, 0, 1, 64, 2, cudaMemcpyDeviceToHost));
+    CHECK(back[1].x == 9 && back[2].x == 0 && back[13].x == 11 && back[14].x == 22);
+    IS(cudaMemcpyToArray(plane, 16, 1, image, sizeof image - 64 - 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    IS(cudaMemcpyToArray(plane, 64, 1, image, 8, cudaMemcpyHostToDevice), cudaErrorInvalidValue);
+    OK(cudaMemcpyToArrayAsync(plane, 0, 0, image, sizeof image, cudaMemcpyHostToDevice, stream));
+    OK(cudaMemcpyFromArray(back, plane, 0, 0, sizeof image, cudaMemcpyDeviceToHost));
+    CHECK(memcmp(back, image, sizeof image) == 0);
+    OK(cudaFreeArray(plane));
+    OK(cudaFreeArray(volume));
+    OK(cudaStreamDestroy(stream));
+}
+
 static void textures() {
+    array_copies();
     const int width = 20, height = 9;
     float image[height][width], line[width], got[height][width], *device_line, *out;
     for (int x = 0; x < width; x++) line[x] = 1000.0f * x;

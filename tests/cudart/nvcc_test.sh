@@ -50,6 +50,34 @@ for group in memory streams launches functions cooperation textures devices; do
     err_empty
 done
 
+testcase "the commands at the beginning of docs/cuda.md run"
+awk '/^```sh$/ { show = 1; next } /^```$/ { exit } show' docs/cuda.md >"$work/start"
+holds "there are none" test "$(wc -l <"$work/start")" -ge 5
+mkdir "$work/tools" "$work/user"
+ln -s "$SLUICE" "$work/tools/sluice"
+{ echo '#!/bin/sh' && printf 'exec' && printf " '%s'" "$nvcc" "${sanitizer[@]}" -L"$work/lib" && echo ' "$@"'; } >"$work/tools/nvcc"
+chmod +x "$work/tools/nvcc"
+ln -s "$PWD/examples" "$work/user/examples"
+while read -r line; do
+    (cd "$work/user" && PATH=$work/tools:$PATH && eval "$line") >"$work/out" 2>"$work/err" </dev/null
+    last_status=$? last_command=$line
+    status_is 0
+    case $line in *"sluice exec"*) out_has "4096 sums are correct" ;; esac
+done <"$work/start"
+holds "result.json has no launches" test "$(grep -c '"launch":' "$work/user/result.json")" = 5
+
+testcase "kernel and launch give the size of clusters"
+"$nvcc" -cudart shared -gencode arch=compute_90,code=compute_90 "${sanitizer[@]}" -L"$work/lib" -o "$work/cluster" tests/cudart/cluster.cu >"$work/cluster.log" 2>&1
+holds "$(head -n 5 "$work/cluster.log")" test -x "$work/cluster"
+for mode in --functional --gpu=adaptive-80sm; do
+    sluice exec "$mode" -- "$work/cluster"
+    status_is 0
+    holds "output: $(cat "$work/out")" test "$(cat "$work/out")" = "kernel: cudaSuccess, cudaSuccess, 11 10 13 12 15 14 17 16
+launch: cudaSuccess, cudaSuccess, 11 12 13 10 15 16 17 14
+cooperative: cudaSuccess, cudaSuccess, 11 12 13 14 15 16 17 10
+part: cudaErrorInvalidClusterSize, cudaSuccess, 11 12 13 14 15 16 17 10"
+done
+
 testcase "event times are simulated times"
 sluice exec -- "$work/api" streams
 status_is 0
