@@ -106,8 +106,8 @@ static void fill(struct batch_run *to, const struct wanted *wanted, const struct
     to->after = -1;
     to->in_files = wanted->writes || run->after >= 0;
     bool launch = run->file && strcmp(run->file->option, "--launch") == 0;
-    to->whole =
-        run->max_insts == 0 && (run->file ? launch : strncmp(run->job, "synth:", 6) != 0 && !strchr(run->job, '+'));
+    to->whole = run->max_insts == 0 &&
+                (run->file ? launch || run->file->sass : strncmp(run->job, "synth:", 6) != 0 && !strchr(run->job, '+'));
     add_option(to, "--gpu", to->in_files ? description(run->gpu) : mem_text(run->gpu));
     if (run->base) add_option(to, "--design", to->in_files ? description(run->base) : mem_text(run->base));
     for (unsigned i = 0; i < run->settings.count; i++)

@@ -27,6 +27,7 @@ struct batch_run {
     double expected_seconds;
     uint64_t expected_instructions; /* warp instructions; 0: unknown */
     bool guessed;                   /* no earlier run of the workload is known */
+    bool opcodes_warned;            /* the warning of unknown opcodes of its trace has been passed on */
     enum batch_state state;
     char *why; /* the error of a failed run */
 };

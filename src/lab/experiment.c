@@ -111,7 +111,7 @@ static bool open_file(struct reading *reading, const struct lab_workload *worklo
     bool good = program_file_open(&file, path, &err);
     free(path);
     if (!good && program->path[strcspn(program->path, ":")])
-        return BLAME(reading, workload->place, "%s; launch files and recordings have no sizes", err.text);
+        return BLAME(reading, workload->place, "%s; files have no sizes", err.text);
     if (!good) return BLAME(reading, workload->place, "%s", err.text);
     struct program_file *kept = arena_alloc(reading->arena, 1, sizeof *kept);
     *kept = file;
@@ -283,9 +283,11 @@ static bool settle_paper_value(struct reading *reading, const struct papers *pap
     const struct paper_result *result = papers_find(papers, form->id.text);
     value->id = form->id.text;
     if (!result)
-        return BLAME(reading, form->id.place,
-                     "no published value has the id '%s'; data/papers/results.csv lists them all",
-                     yaml_show(form->id.text).text);
+        return BLAME(
+            reading, form->id.place,
+            "no published value has the id '%s'; data/papers/results.csv and data/reference/microbench/measurements.csv list"
+            " them all",
+            yaml_show(form->id.text).text);
     if (*reading->experiment->paper && strcmp(result->paper, reading->experiment->paper) != 0)
         return BLAME(reading, form->id.place, "%s is a value of paper '%s', but the experiment is of paper '%s'",
                      value->id, result->paper, reading->experiment->paper);

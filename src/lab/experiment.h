@@ -98,7 +98,7 @@ enum lab_figure_kind { LAB_BARS, LAB_STACK, LAB_LINES, LAB_HEAT, LAB_SERIES, LAB
 /* A published value and the simulated values to compare with it. */
 enum lab_statistic { LAB_STATISTIC_MEAN, LAB_STATISTIC_MAXIMUM, LAB_STATISTIC_MINIMUM };
 struct lab_paper_value {
-    const char *id; /* in data/papers/results.csv */
+    const char *id; /* as in lab/papers.h */
     unsigned metric, design;
     enum lab_relation relation; /* as the paper states it; default: the metric's */
     int group, workload;        /* -1: over all */

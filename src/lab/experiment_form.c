@@ -1,10 +1,12 @@
 #include "lab/experiment_form.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
 #include "base/base.h"
 #include "config/catalogue.h"
+#include "sass/list.h"
 
 enum { LIST_MAX = YAML_NAMES_MAX, POINTS_MAX = 4096, SEEDS_MAX = 32 };
 
@@ -256,17 +258,24 @@ static bool read_seeds(struct yaml_reader *yaml, void *user, void *to) {
 
 static const struct yaml_key workload_keys[] = {
     KEY("workload", struct workload_form, workload, read_name,
-        "`NAME` or `NAME:SIZE`; `NAME + NAME`: two concurrent programs; a launch file (`.yaml`) or a recording, by its"
-        " path"),
+        "`NAME` or `NAME:SIZE`; `NAME + NAME`: two concurrent programs; a launch file (`.yaml`), a recording or a"
+        " SASS trace (`kernelslist.g`, its directory, or a kernel file), by its path"),
     KEY("name", struct workload_form, name, read_text,
-        "label; default: the name of the workload, or of the file without directory and extension"),
+        "label; default: the name of the workload, or of the file without directory and extension; of a `kernelslist.g`"
+        " that of its directory"),
     KEY("set", struct workload_form, set, read_settings,
         "`{PARAMETER: VALUE, ...}` for its runs, overriding the designs"),
 };
 FORM(workload, "a workload");
 
-/* "dir/spmv.yaml" has the name "spmv". */
+/* "dir/spmv.yaml" has the name "spmv", "dir/bfs/kernelslist.g" the name "bfs". */
 static struct lab_program file_program(struct reading *reading, const char *path) {
+    if (sass_is_trace_name(path)) {
+        char *owned = sass_name(path);
+        const char *kept = arena_text(reading->arena, owned, strlen(owned));
+        free(owned);
+        return (struct lab_program){.name = kept, .path = path};
+    }
     const char *slash = strrchr(path, '/'), *name = slash ? slash + 1 : path, *dot = strrchr(name, '.');
     return (struct lab_program){
         .name = arena_text(reading->arena, name, dot && dot > name ? (size_t)(dot - name) : strlen(name)),
@@ -294,7 +303,8 @@ static bool read_programs(struct reading *reading, const char *word, struct lab_
     for (unsigned i = 0; workload->programs > 1 && i < workload->programs; i++)
         if (workload->program[i].path)
             return BLAME(reading, workload->place,
-                         "%s: launch files and recordings run alone; only bundled workloads run concurrently", word);
+                         "%s: launch files, recordings and traces run alone; only bundled workloads run concurrently",
+                         word);
     char *pair = text_format("%s + %s", workload->program[0].name, workload->program[1].name);
     workload->label =
         workload->programs == 1 ? workload->program[0].name : arena_text(reading->arena, pair, strlen(pair));
@@ -450,7 +460,8 @@ static bool read_metrics(struct yaml_reader *yaml, void *user, void *to) {
 }
 
 static const struct yaml_key paper_keys[] = {
-    KEY("id", struct paper_form, id, read_name, "id in `data/papers/results.csv`"),
+    KEY("id", struct paper_form, id, read_name,
+        "id in `data/papers/results.csv`, or GPU and measurement of `data/reference/microbench/measurements.csv`"),
     KEY("metric", struct paper_form, metric, read_name, "metric of this experiment; default: the first"),
     KEY("design", struct paper_form, design, read_name, "design that the value is compared with"),
     KEY("group", struct paper_form, group, read_name, "group of workloads; default: all"),
@@ -499,7 +510,7 @@ static const struct yaml_key file_keys[] = {
     KEY("set", struct file_form, set, read_settings, "`{PARAMETER: VALUE, ...}` for all designs, which override them"),
     KEY("workloads", struct file_form, workloads, read_workloads,
         "`[NAME, NAME:SIZE, NAME + NAME, FILE, {...}, ...]` (`sluice list workloads`; a launch file ends in `.yaml`,"
-        " any other file is a recording), or groups: `{GROUP: [NAME, ...], ...}`"),
+        " a SASS trace in `.g` or `.traceg`, also compressed; any other file is a recording), or groups: `{GROUP: [NAME, ...], ...}`"),
     KEY("designs", struct file_form, designs, read_designs,
         "`{NAME: {...}, ...}`, or `[NAME, ...]` of `sluice list designs` and `default`"),
     KEY("alone", struct file_form, alone, read_name,

@@ -1,5 +1,5 @@
-/* papers.yaml maps short names to papers. results.csv has comma-separated values (base/csv.h); a row is
- * one line. */
+/* papers.yaml maps short names to papers. results.csv and measurements.csv have comma-separated values (base/csv.h); a
+ * row is one line. */
 #include "lab/papers.h"
 
 #include <math.h>
@@ -55,6 +55,21 @@ static bool read_papers(struct papers *papers, const char *path, const char *tex
 
 enum { COLUMNS = sizeof(struct paper_result) / sizeof(const char *) };
 
+/* Splits the next row, number `row` from 1, into its columns; the first must have their names. */
+static bool take_row(const char *path, unsigned row, char **text, const char *const *names, unsigned count,
+                     const char **field, struct error *err) {
+    char end = ',';
+    for (unsigned i = 0; i < count; i++) {
+        if (end != ',') return error_at(err, path, row, 1, "this row has %u of %u columns", i, count);
+        field[i] = csv_take(text, &end);
+    }
+    if (end == ',') return error_at(err, path, row, 1, "this row has more than %u columns", count);
+    for (unsigned i = 0; row == 1 && i < count; i++)
+        if (strcmp(field[i], names[i]) != 0)
+            return error_at(err, path, row, 1, "column %u is '%s', expected '%s'", i + 1, field[i], names[i]);
+    return true;
+}
+
 static bool read_rows(struct papers *papers, const char *path, char *text, struct error *err) {
     static const char *const names[COLUMNS] = {
 #define X(name) #name,
@@ -63,15 +78,7 @@ static bool read_rows(struct papers *papers, const char *path, char *text, struc
     };
     for (unsigned row = 1; *text; row++) {
         const char *field[COLUMNS];
-        char end = ',';
-        for (unsigned i = 0; i < COLUMNS; i++) {
-            if (end != ',') return error_at(err, path, row, 1, "this row has %u of %d columns", i, COLUMNS);
-            field[i] = csv_take(&text, &end);
-        }
-        if (end == ',') return error_at(err, path, row, 1, "this row has more than %d columns", COLUMNS);
-        for (unsigned i = 0; row == 1 && i < COLUMNS; i++)
-            if (strcmp(field[i], names[i]) != 0)
-                return error_at(err, path, row, 1, "column %u is '%s', expected '%s'", i + 1, field[i], names[i]);
+        if (!take_row(path, row, &text, names, COLUMNS, field, err)) return false;
         if (row == 1) continue;
         struct paper_result *result = ARENA_APPEND(papers->arena, papers->results, papers->count);
         memcpy(result, field, sizeof field);
@@ -82,21 +89,58 @@ static bool read_rows(struct papers *papers, const char *path, char *text, struc
     return true;
 }
 
+/* --- measurements.csv --- */
+
+static bool read_measurements(struct papers *papers, const char *path, char *text, struct error *err) {
+    enum { GPU, MEASUREMENT, VALUE, UNIT, SOURCE, COUNT };
+    static const char *const names[COUNT] = {"gpu", "measurement", "value", "unit", "source"};
+    for (unsigned row = 1; *text; row++) {
+        const char *field[COUNT];
+        if (!take_row(path, row, &text, names, COUNT, field, err)) return false;
+        if (row == 1) continue;
+        char *id = text_format("%s %s", field[GPU], field[MEASUREMENT]);
+        if (papers_find(papers, id)) error_at(err, path, row, 1, "duplicate measurement '%s'", id);
+        struct paper_result *result = ARENA_APPEND(papers->arena, papers->results, papers->count);
+        *result = (struct paper_result){.id = arena_text(papers->arena, id, strlen(id)),
+                                        .paper = "",
+                                        .where = field[SOURCE],
+                                        .workloads = "",
+                                        .metric = field[MEASUREMENT],
+                                        .scheme = field[GPU],
+                                        .baseline = "",
+                                        .value = field[VALUE],
+                                        .unit = field[UNIT],
+                                        .note = ""};
+        free(id);
+        if (err->set) return false;
+    }
+    return true;
+}
+
+/* A file of the data directory; NULL with an error. */
+static char *read_data(struct papers *papers, const char *folder_name, const char *name, char **path, size_t *bytes,
+                       struct error *err) {
+    char *folder = catalogue_folder(folder_name);
+    *path = text_format("%s/%s", folder ? folder : folder_name, name);
+    free(folder);
+    return arena_file(papers->arena, *path, bytes, err);
+}
+
 struct papers *papers_open(struct error *err) {
     struct arena *arena = arena_create();
     struct papers *papers = arena_alloc(arena, 1, sizeof *papers);
     papers->arena = arena;
-    char *folder = catalogue_folder("data/papers");
-    char *titles = text_format("%s/papers.yaml", folder ? folder : "data/papers");
-    char *results = text_format("%s/results.csv", folder ? folder : "data/papers");
+    char *titles, *results = NULL, *measurements = NULL;
     size_t bytes;
-    char *text = arena_file(arena, titles, &bytes, err);
+    char *text = read_data(papers, "data/papers", "papers.yaml", &titles, &bytes, err);
     bool good = text && read_papers(papers, titles, text, bytes, err);
-    text = good ? arena_file(arena, results, &bytes, err) : NULL;
+    text = good ? read_data(papers, "data/papers", "results.csv", &results, &bytes, err) : NULL;
     good = text && read_rows(papers, results, text, err);
-    free(folder);
+    text = good ? read_data(papers, "data/reference/microbench", "measurements.csv", &measurements, &bytes, err) : NULL;
+    good = text && read_measurements(papers, measurements, text, err);
     free(titles);
     free(results);
+    free(measurements);
     if (good) return papers;
     papers_close(papers);
     return NULL;

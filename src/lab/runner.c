@@ -11,6 +11,7 @@
 
 #include "base/base.h"
 #include "lab/process.h"
+#include "sass/source.h"
 
 enum {
     STREAM_RUNS = 3, /* with this many runs, recording their stream takes less time than it saves */
@@ -200,18 +201,23 @@ static char *reason(const struct process *process, int status) {
     return length ? text_format("%.*s", length, text) : text_format("exit status %d", WEXITSTATUS(status));
 }
 
-/* The warning of written read-only data, if a child printed it. */
-static char *violation(const struct process *process) {
-    const char *found = process->text ? strstr(process->text, VIOLATION_WARNING) : NULL;
-    return found ? text_format("%.*s", (int)strcspn(found, "\n"), found) : NULL;
+/* Passes a child's warning that begins like this on; false if it has printed none. */
+static bool pass_warning(const struct runner *r, const struct worker *worker, const char *title, const char *begin) {
+    const char *found = worker->process.text ? strstr(worker->process.text, begin) : NULL;
+    if (!found || !r->options->warned) return false;
+    char *warning = text_format("%.*s", (int)strcspn(found, "\n"), found);
+    r->options->warned(r->options->user, title, warning);
+    free(warning);
+    return true;
 }
 
+/* Written read-only data for every run; unknown opcodes of a trace once for all of its runs. */
 static void warn(const struct runner *r, const struct worker *worker) {
-    char *warning = violation(&worker->process);
     const struct batch_run *run = worker->run ? worker->run : worker->stream->run;
-    if (warning && r->options->warned)
-        r->options->warned(r->options->user, worker->run ? run->title : run->job, warning);
-    free(warning);
+    pass_warning(r, worker, worker->run ? run->title : run->job, VIOLATION_WARNING);
+    if (run->opcodes_warned || !pass_warning(r, worker, run->job, SASS_WARNING)) return;
+    for (unsigned i = 0; i < r->batch->count; i++)
+        if (same_program(run, &r->batch->runs[i])) r->batch->runs[i].opcodes_warned = true;
 }
 
 /* Without disk space for results, no run can continue. */

@@ -34,7 +34,8 @@ struct runner_options {
     bool (*take)(void *user, const struct batch_run *run, const char *path, struct error *err);
     /* Called for a failed run; run->why is the error. */
     bool (*failed)(void *user, const struct batch_run *run, struct error *err);
-    /* Called for a run or recording that warned of written read-only data (--on-violation warn). */
+    /* Called for a run or recording that warned of written read-only data (--on-violation warn), and
+     * for the first of a trace that warned of unknown opcodes. */
     void (*warned)(void *user, const char *title, const char *warning);
     bool (*step)(void *user, const struct runner_progress *progress); /* called periodically; false ends the batch */
     void *user;

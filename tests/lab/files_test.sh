@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Launch files and recordings as workloads of experiments.
+# Launch files, recordings and SASS traces as workloads of experiments.
 . "$(dirname "$0")/../testlib.sh"
 mkdir "$work/own" "$work/own/kernels"
 cp examples/saxpy.ptx examples/saxpy.yaml "$work/own/kernels"
@@ -139,9 +139,9 @@ rejected '[va:tiny, mm.strean]' '22: own/mm.strean: No such file or directory'
 rejected '[kernels/saxpy.ptx]' '13: '
 err_has "saxpy.ptx"
 rejected '[kernels]' '13: there is no workload `kernels`'
-rejected '[./kernels]' '13: own/./kernels is not a file'
-rejected '[kernels/saxpy2.yaml:tiny]' '13: own/kernels/saxpy2.yaml:tiny: No such file or directory; launch files and recordings have no sizes'
-rejected '[kernels/saxpy2.yaml + va]' '13: kernels/saxpy2.yaml + va: launch files and recordings run alone'
+rejected '[./kernels]' '13: own/./kernels is not a file, and has no kernelslist.g'
+rejected '[kernels/saxpy2.yaml:tiny]' '13: own/kernels/saxpy2.yaml:tiny: No such file or directory; files have no sizes'
+rejected '[kernels/saxpy2.yaml + va]' '13: kernels/saxpy2.yaml + va: launch files, recordings and traces run alone'
 rejected '[mm.stream, {workload: ./mm.stream}]' '35: duplicate workload mm; first given on line 2; give one of them another name'
 echo 'launches: [{kernel: nothing, grid: [1], block: [1]}]' >own/kernels/bad.yaml
 echo 'ptx: saxpy.ptx' >>own/kernels/bad.yaml
@@ -163,6 +163,78 @@ out_has "va:tiny on adaptive-80sm"
 sluice compare --launch own/kernels/dumps.yaml --designs shared
 status_is 0
 no_file y.bin
+
+mkdir own/bfs own/other
+cp "$examples"/trace/* own/bfs
+trace=own/bfs/kernel-1.traceg
+
+testcase "an experiment runs traces: a command list, its directory, and a kernel file"
+gzip -c "$trace" >own/single.traceg.gz
+experiment '[bfs/kernelslist.g, {workload: ./bfs, name: folder}, single.traceg.gz, {workload: mm.stream, name: mine}]'
+sluice lab run own/x.yaml --store traces.sqlite -j 1
+status_is 0
+err_empty
+out_has "6 runs: 6 simulated, 0 cached" # a directory is its command list
+sluice run --trace own/bfs --design private --json bfs.json
+cycles=$(grep -m1 -oE '"cycles": [0-9]+' bfs.json | tr -d ' ')
+holds "the runs of the list and of its kernel equal the run of the trace" \
+    test "$(runs traces.sqlite | grep -c "$cycles,")" -eq 2
+holds "the name of the program" test "$(runs traces.sqlite | grep -c '"workload":"bfs"')" -eq 2
+sluice report own/x.yaml --store traces.sqlite -o traces.html
+status_is 0
+for label in bfs folder single mine; do holds "$label" grep -qw "$label" traces.html; done
+sluice reproduce own/x.yaml --store traces.sqlite -o traces.html
+status_is 0
+out_has "6 runs: 0 simulated, 6 cached"
+
+testcase "the run of a trace depends on the contents of its files and not on their paths"
+mv own/bfs own/moved
+experiment '[moved/kernelslist.g]'
+sluice lab run own/x.yaml --store traces.sqlite --dry-run
+out_has "2 runs (2 cells): 0 to simulate, 2 cached"
+cp -r own/moved own/bfs
+echo '# a comment' >>own/bfs/kernelslist.g
+sed -i 's/ FADD / FMUL /' own/moved/kernel-1.traceg
+sluice lab run own/x.yaml --store traces.sqlite --dry-run
+out_has "2 to simulate, 0 cached"
+experiment '[bfs/kernelslist.g]'
+sluice lab run own/x.yaml --store traces.sqlite --dry-run
+out_has "2 to simulate, 0 cached"
+
+testcase "several runs of a trace share one recording, with the same results"
+experiment '[bfs/kernelslist.g]' '[shared, private, lrr, bcs]'
+sluice lab run own/x.yaml --store shared.sqlite -j 1
+status_is 0
+out_has "4 simulated"
+holds "the run equals that of the trace" test "$(runs shared.sqlite | grep -c "$cycles,")" -ge 1
+no_file shared.sqlite.work
+
+testcase "unknown opcodes of a trace are reported once"
+cp -r own/bfs/. own/other
+sed -i 's/ FADD / QUUX /' own/other/kernel-1.traceg
+for designs in '[shared, private]' '[shared, private, lrr, bcs]'; do
+    experiment '[other/kernelslist.g]' "$designs"
+    rm -f unknown.sqlite
+    sluice lab run own/x.yaml --store unknown.sqlite
+    status_is 0
+    holds "$(cat err)" test "$(grep -c QUUX err)" -eq 1
+done
+
+testcase "errors of traces are located"
+echo kernel-9.traceg >own/other/none.g
+rejected '[other/none.g]' '13: own/other/none.g:1:1: own/other/kernel-9.traceg: No such file or directory'
+sed 's/^-nregs = .*/-nregs = 21955/' "$trace" >own/garbage.traceg
+rejected '[garbage.traceg]' '13: own/garbage.traceg:'
+err_has "nregs = 21955: a thread has 1 to 255 registers"
+
+testcase "record and compare take traces"
+sluice record --trace own/bfs/kernelslist.g -o bfs.stream
+status_is 0
+sluice run --trace bfs.stream --design private --json again.json
+holds "cycles of the recording" grep -q "\"cycles\": ${cycles#*:}," again.json
+sluice compare --trace own/bfs --designs shared,private
+status_is 0
+out_has "bfs on adaptive-80sm"
 
 testcase "run writes dumps unless --no-dump is given"
 sluice run --launch own/kernels/dumps.yaml --no-dump

@@ -27,6 +27,19 @@ TEST("every published value has a unique id") {
     papers_close(papers);
 }
 
+TEST("published measurements have the id of their GPU and name") {
+    struct error err = {0};
+    struct papers *papers = papers_open(&err);
+    REQUIRE(papers);
+    const struct paper_result *result = papers_find(papers, "v100 L1 latency");
+    REQUIRE(result);
+    CHECK_EQ(paper_number(result), 28.0);
+    CHECK_EQ(result->unit, "cycles");
+    CHECK_EQ(result->scheme, "v100");
+    CHECK_TEXT(result->where, "Jia et al. 2018");
+    papers_close(papers);
+}
+
 TEST("a quoted field keeps its commas, and a qualitative value is not a number") {
     struct error err = {0};
     struct papers *papers = papers_open(&err);
@@ -58,30 +71,38 @@ TEST("reads short names and titles in the order of the file") {
     papers_close(papers);
 }
 
-/* Reads papers from a directory with these two files; returns the error. */
-static struct error read_files(const char *titles, const char *results) {
-    const char *const content[] = {titles, results}, *const names[] = {"papers.yaml", "results.csv"};
-    char home[] = "/tmp/sluice-papers-XXXXXX", *path[2];
+/* Reads papers from a directory with these files; returns the error. */
+static struct error read_files(const char *titles, const char *results, const char *measurements) {
+    const char *const content[] = {titles, results, measurements};
+    static const char *const names[] = {"data", "data/papers", "data/reference", "data/reference/microbench"},
+                             *const files[] = {"data/papers/papers.yaml", "data/papers/results.csv",
+                                               "data/reference/microbench/measurements.csv"};
+    char home[] = "/tmp/sluice-papers-XXXXXX";
     struct error err = {0};
     REQUIRE(mkdtemp(home));
-    char *data = text_format("%s/data", home), *folder = text_format("%s/data/papers", home);
-    REQUIRE(mkdir(data, 0777) == 0 && mkdir(folder, 0777) == 0);
-    for (int i = 0; i < 2; i++) {
-        path[i] = text_format("%s/%s", folder, names[i]);
-        FILE *file = fopen(path[i], "w");
+    for (unsigned i = 0; i < COUNT_OF(names); i++) {
+        char *folder = text_format("%s/%s", home, names[i]);
+        REQUIRE(mkdir(folder, 0777) == 0);
+        free(folder);
+    }
+    for (unsigned i = 0; i < COUNT_OF(files); i++) {
+        char *path = text_format("%s/%s", home, files[i]);
+        FILE *file = fopen(path, "w");
         REQUIRE(file);
         fputs(content[i], file);
         fclose(file);
+        free(path);
     }
     setenv("SLUICE_HOME", home, 1);
     papers_close(papers_open(&err));
-    for (int i = 0; i < 2; i++) unlink(path[i]), free(path[i]);
-    rmdir(folder), rmdir(data), rmdir(home);
-    free(folder), free(data);
+    char *command = text_format("rm -r '%s'", home);
+    CHECK_EQ(system(command), 0);
+    free(command);
     return err;
 }
 
-#define HEAD "id,paper,where,workloads,metric,scheme,baseline,value,unit,note\n"
+#define MEASURED "gpu,measurement,value,unit,source\n"
+#define HEAD     "id,paper,where,workloads,metric,scheme,baseline,value,unit,note\n"
 
 TEST("rejects invalid files with the location") {
     static const struct {
@@ -99,7 +120,23 @@ TEST("rejects invalid files with the location") {
         {"a: {title: A}\n", HEAD "1,a,,,,,,,,\n2,b,,,,,,,,\n", "results.csv:3:1: unknown paper 'b'"},
     };
     for (unsigned i = 0; i < COUNT_OF(cases); i++) {
-        struct error err = read_files(cases[i].titles, cases[i].results);
+        struct error err = read_files(cases[i].titles, cases[i].results, MEASURED);
+        CHECK_TEXT(err.text, cases[i].why);
+        CHECK_EQ(err.set, *cases[i].why != '\0');
+    }
+}
+
+TEST("rejects invalid measurements with the location") {
+    static const struct {
+        const char *measurements, *why;
+    } cases[] = {
+        {MEASURED "g,a,1,cycles,s\ng,b,2,cycles,s\n", ""},
+        {MEASURED "g,a,1,cycles,s\ng,a,2,cycles,s\n", "measurements.csv:3:1: duplicate measurement 'g a'"},
+        {MEASURED "g,a,1\n", "measurements.csv:2:1: this row has 3 of 5 columns"},
+        {"gpu,name,value,unit,source\n", "measurements.csv:1:1: column 2 is 'name', expected 'measurement'"},
+    };
+    for (unsigned i = 0; i < COUNT_OF(cases); i++) {
+        struct error err = read_files("a: {title: A}\n", HEAD, cases[i].measurements);
         CHECK_TEXT(err.text, cases[i].why);
         CHECK_EQ(err.set, *cases[i].why != '\0');
     }

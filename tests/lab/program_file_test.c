@@ -1,4 +1,4 @@
-/* Launch files and recordings as programs of runs: contents and paths. */
+/* Launch files, recordings and SASS traces as programs of runs: contents and paths. */
 #include "lab/program_file.h"
 
 #include <stdio.h>
@@ -133,12 +133,79 @@ TEST("the content of a recording is that of its bytes") {
     discard(folder);
 }
 
+#define TRACE \
+    "-kernel name = k\n-kernel id = 1\n-grid dim = (1,1,1)\n-block dim = (32,1,1)\n-shmem = 0\n-nregs = 8\n" \
+    "-binary version = 70\n-cuda stream id = 0\n-accelsim tracer version = 5\n-enable lineinfo = 0\n#BEGIN_TB\n" \
+    "thread block = 0,0,0\nwarp = 0\ninsts = 1\n0000 ffffffff 0 EXIT 0 0 0\n#END_TB\n"
+
+TEST("the content of a trace is that of its command list and of all kernel files, and not its path") {
+    char *folder = temporary(), *list = put(folder, "kernelslist.g", "kernel-1.traceg\nkernel-2.traceg\n"),
+         *one = put(folder, "kernel-1.traceg", TRACE), *two = put(folder, "kernel-2.traceg", TRACE),
+         *other = temporary(), *copy = text_format("cp '%s'/* '%s'", folder, other);
+    REQUIRE(system(copy) == 0);
+    struct program_file file = opened(list), in_folder = opened(folder), copied = opened(other), single = opened(one);
+    CHECK_EQ(file.option, "--trace");
+    CHECK(file.sass);
+    CHECK_EQ(file.workload, strrchr(folder, '/') + 1);
+    CHECK_EQ(single.workload, "kernel-1");
+    CHECK_EQ(in_folder.path, list);
+    CHECK_EQ(in_folder.content, file.content);
+    CHECK_EQ(copied.content, file.content);
+    CHECK(strcmp(single.content, file.content) != 0);
+    const struct {
+        const char *name, *content, *before;
+    } changes[] = {
+        {"kernelslist.g", "kernel-2.traceg\nkernel-1.traceg\n", "kernel-1.traceg\nkernel-2.traceg\n"},
+        {"kernel-1.traceg", TRACE "#\n", TRACE},
+        {"kernel-2.traceg", TRACE "#\n", TRACE},
+    };
+    for (unsigned i = 0; i < COUNT_OF(changes); i++) {
+        struct error err = {0};
+        CHECK(program_file_unchanged(list, file.content, &err));
+        free(put(folder, changes[i].name, changes[i].content));
+        CHECK(!program_file_unchanged(list, file.content, &err));
+        CHECK_TEXT(err.text, "or a file that it names, changed after the command started; rerun the command");
+        free(put(folder, changes[i].name, changes[i].before));
+    }
+    /* Bytes cannot move from one kernel file to the next. */
+    free(put(folder, "kernel-1.traceg", TRACE "#"));
+    struct program_file first = opened(list);
+    free(put(folder, "kernel-1.traceg", TRACE));
+    free(put(folder, "kernel-2.traceg", "#" TRACE));
+    struct error err = {0};
+    CHECK(!program_file_unchanged(list, first.content, &err));
+    program_file_release(&first);
+    program_file_release(&file);
+    program_file_release(&in_folder);
+    program_file_release(&copied);
+    program_file_release(&single);
+    free(copy);
+    free(one);
+    free(two);
+    free(list);
+    discard(other);
+    discard(folder);
+}
+
+TEST("the header of every kernel of a trace is checked before it runs") {
+    char *folder = temporary(), *list = put(folder, "a.g", "kernel-1.traceg\nkernel-2.traceg\n"),
+         *one = put(folder, "kernel-1.traceg", TRACE), *two = put(folder, "kernel-2.traceg", "-nregs = 999\n");
+    struct program_file file;
+    struct error err = {0};
+    CHECK(!program_file_open(&file, list, &err));
+    CHECK_TEXT(err.text, "kernel-2.traceg:1:");
+    free(one);
+    free(two);
+    free(list);
+    discard(folder);
+}
+
 TEST("only files can be programs") {
     char *folder = temporary(), *tab = text_format("%s/a\tb.yaml", folder);
     free(put_launch(folder, "a\tb.yaml"));
     const struct {
         const char *path, *part;
-    } bad[] = {{folder, "is not a file"},
+    } bad[] = {{folder, "is not a file, and has no kernelslist.g"},
                {tab, "the path has a tab"},
                {"/dev/zero", "/dev/zero is not a file"},
                {"/no/a.yaml", "/no/a.yaml: No such file"}};

@@ -392,6 +392,26 @@ TEST("a submission without memory for its tasks is an error and leaves no file")
     runner_fixture_release(&fixture);
 }
 
+TEST("a trace is recorded and run by its path, and its run fails if the file has changed") {
+    struct runner_fixture fixture;
+    runner_fixture_init(&fixture);
+    struct program_file file = {.option = "--trace", .path = (char *)"/no/a.g", .workload = (char *)"a", .sass = true};
+    struct planned_run runs[3];
+    for (unsigned i = 0; i < 3; i++) runs[i] = planned(i, 0, "a", -1), runs[i].file = &file;
+    struct batch *batch = batch_of(runs, 3, &fixture);
+    struct error err = {0};
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK_EQ(called(&fixture, "record --trace /no/a.g -o ", NULL), 1);
+    CHECK_EQ(called(&fixture, "run --trace", NULL), 3);
+    for (unsigned i = 0; i < 3; i++) CHECK_TEXT(batch->runs[i].why, "changed after the command started");
+    batch_free(batch);
+    batch = batch_of(runs, 2, &fixture);
+    CHECK(runner_run(batch, &fixture.options, &err));
+    CHECK_EQ(called(&fixture, "run --trace /no/a.g --gpu g", NULL), 2);
+    batch_free(batch);
+    runner_fixture_release(&fixture);
+}
+
 TEST("a launch file is recorded and run by its path, and its run fails if the file has changed") {
     struct runner_fixture fixture;
     runner_fixture_init(&fixture);
