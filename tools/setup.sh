@@ -68,7 +68,7 @@ build_packages="gcc libc6-dev cmake ninja-build pkg-config libyaml-dev libzstd-d
 report_packages="libjs-chart.js gnuplot-nox"
 test_packages="clang clang-format libclang-rt-14-dev python3 python3-jsonschema python3-pandas python3-pytest valgrind"
 cluster_packages="slurm-wlm munge" # tests of runs on a cluster; ./check --full installs them
-browser_packages="chromium poppler-utils librsvg2-bin" # tests of a report in a browser and on paper, and of PNG pictures; ./check --full installs them
+browser_packages="chromium golang-src poppler-utils librsvg2-bin" # tests of reports and timelines in a browser, of reports on paper, and of PNG pictures; ./check --full installs them
 deb_packages="dpkg-dev file"       # CPack computes the dependencies of the Debian package with them
 
 # build PRESET [TARGET...]: configures and builds; prints progress and, if the build fails, its errors. Without a terminal the

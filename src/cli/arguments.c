@@ -9,6 +9,7 @@
 #include "base/base.h"
 #include "base/json.h"
 #include "cli/command.h"
+#include "cli/style.h"
 
 static bool errors_are_json; /* set once by main, before any message */
 
@@ -30,7 +31,10 @@ static size_t location(const char *text, int *file_length, unsigned *line, unsig
 
 static void message_print(const char *command, const char *text) {
     if (!errors_are_json) {
-        fprintf(stderr, "sluice%s%s: %s\n", *command ? " " : "", command, text);
+        static const char warning[] = "warning: ";
+        bool warns = strncmp(text, warning, strlen(warning)) == 0;
+        fprintf(stderr, "%ssluice%s%s:%s%s %s\n", style(stderr, warns ? STYLE_WARNING : STYLE_BAD), *command ? " " : "",
+                command, warns ? " warning:" : "", style(stderr, STYLE_NONE), warns ? text + strlen(warning) : text);
         return;
     }
     int file_length = 0;

@@ -15,6 +15,7 @@
 #include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/style.h"
 #include "stream/recording.h"
 
 struct compare_values {
@@ -28,15 +29,14 @@ static const struct option options[] = {
     {"--designs", "A,B,...", OPTION_TEXT, offsetof(struct compare_values, designs),
      "comma-separated designs (`sluice list designs`, or YAML files); `default`: the GPU description without a design"},
     JOB_OPTIONS(compare_values, job),
-    {"--trace", "FILE", OPTION_TEXT, offsetof(struct compare_values, job.trace),
-     "simulate a stream that `sluice record` wrote, or a SASS trace of Accel-Sim (its directory, kernelslist.g or one"
-     " .traceg file, also compressed; docs/traces.md)"},
+    TRACE_OPTION(compare_values, job, "simulate"),
     {"--gpu", "NAME|FILE", OPTION_TEXT, offsetof(struct compare_values, machine.gpu),
      "GPU description for all designs; default: " DEFAULT_GPU},
     {"--set", "KEY=VALUE", OPTION_LIST, offsetof(struct compare_values, machine.settings),
      "set one parameter in all designs, overriding them; repeatable"},
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct compare_values, max_insts),
      "stop each run after N thread instructions (with two programs: N each)"},
+    LATENCY_OPTION(compare_values, machine),
     {"--json", "FILE", OPTION_TEXT, offsetof(struct compare_values, json),
      "write the table as JSON, with every counter and the decisions of every design (`-`: standard output, without the table)"},
 };
@@ -221,13 +221,21 @@ static double value_normalised_energy(const struct comparison *c, unsigned i, un
     return ratio(value_energy(c, i, m), value_energy(c, 0, m));
 }
 
+static double outcome_count(const void *from, const char *name) {
+    const struct outcome *outcome = from;
+    for (unsigned i = 0; i < outcome->counter_count; i++)
+        if (strcmp(outcome->counter_names[i], name) == 0) return (double)outcome->counters[i];
+    return 0;
+}
+
 static void write_table(const struct comparison *comparison) {
-    printf("%s on %s: %" PRIu64 " thread instructions", comparison->workload, comparison->gpu,
+    const char *title = style(stdout, STYLE_TITLE), *end = style(stdout, STYLE_NONE);
+    printf("%s%s on %s%s: %" PRIu64 " thread instructions", title, comparison->workload, comparison->gpu, end,
            comparison->outcomes[0].thread_instructions);
     if (strcmp(comparison->check, "none") != 0) printf(", check %s", comparison->check);
-    printf("\n\n  %-26s", "");
+    printf("\n\n  %-26s%s", "", title);
     for (unsigned i = 0; i < comparison->count; i++) printf(" %16.16s", comparison->outcomes[i].design);
-    putchar('\n');
+    printf("%s\n", end);
     write_row(comparison, "cycles", "", 0, value_cycles, 0);
     write_row(comparison, "IPC", "", 2, value_ipc, 0);
     write_row(comparison, "normalised IPC", "", 3, value_speedup, 0);
@@ -240,6 +248,8 @@ static void write_table(const struct comparison *comparison) {
     write_row(comparison, "energy", "mJ", 3, value_energy, 0);
     write_row(comparison, "NoC energy", "mJ", 3, value_noc_energy, 0);
     write_row(comparison, "energy", "normalised", 3, value_normalised_energy, 0);
+    for (unsigned i = 0; i < comparison->count; i++)
+        report_write_latency(stdout, comparison->outcomes[i].design, outcome_count, &comparison->outcomes[i]);
     const char *names[PROGRAMS_MAX] = {NULL};
     for (unsigned i = 0; i < comparison->programs.count; i++) names[i] = comparison->programs.program[i].workload;
     for (unsigned i = 0; i < comparison->count; i++)
@@ -419,7 +429,8 @@ static const char *const details[] = {
     " instruction stream under each design. The table has one column per"
     " design: cycles, IPC, IPC normalised to the first design, energy, and statistics of caches, networks and DRAM. For"
     " two concurrent programs (`WORKLOAD + WORKLOAD`) it also has system throughput (STP) and average normalised"
-    " turnaround time (ANTT), relative to each program alone on the whole GPU under the first design. Below the table,"
+    " turnaround time (ANTT), relative to each program alone on the whole GPU under the first design. With --latency, the"
+    " latency breakdown of each design follows. Below the table,"
     " each design that decides at run time explains its decisions: how often, why, and the mode over time.",
     NULL,
 };

@@ -180,10 +180,9 @@ static void write_summary(FILE *out, const struct mechanism_summary *summary) {
 void decisions_write(FILE *out, const struct decisions *decisions, const char *design, const char *const *programs) {
     for (unsigned i = 0; i < decisions->count; i++) {
         const struct mechanism_summary *summary = &decisions->summary[i];
-        fprintf(out, "\n  decisions of %s", summary->mechanism.name);
-        if (design) fprintf(out, ", design %s", design);
-        if (decisions->programs > 1) fprintf(out, ", for %s", programs[summary->program]);
-        fputc('\n', out);
+        bool several = decisions->programs > 1;
+        report_title(out, "decisions of %s%s%s%s%s", summary->mechanism.name, design ? ", design " : "",
+                     design ? design : "", several ? ", for " : "", several ? programs[summary->program] : "");
         write_summary(out, summary);
     }
 }

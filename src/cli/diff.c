@@ -13,6 +13,7 @@
 #include "cli/command.h"
 #include "cli/report.h"
 #include "cli/result.h"
+#include "cli/style.h"
 #include "lab/expression.h"
 
 enum { RUNS = 2, SHOWN_COUNTERS = 20, SHOWN_SETTINGS = 12 };
@@ -216,7 +217,8 @@ static struct number change_text(double a, double b) {
 }
 
 static void print_title(FILE *out, const char *title, const char *change) {
-    fprintf(out, "\n%-44s %15s %15s  %s\n", title, "A", "B", change);
+    fprintf(out, "\n%s%-44s %15s %15s  %s%s\n", style(out, STYLE_TITLE), title, "A", "B", change,
+            style(out, STYLE_NONE));
 }
 
 static void print_row(FILE *out, const char *name, double a, double b) {
@@ -247,7 +249,7 @@ static void print_rows(FILE *out, const char *title, const struct rows *rows, un
 
 static void print_settings(FILE *out, const struct diff *diff) {
     unsigned most = diff->all ? UINT32_MAX : SHOWN_SETTINGS;
-    fprintf(out, "\nParameters\n");
+    fprintf(out, "\n%sParameters%s\n", style(out, STYLE_TITLE), style(out, STYLE_NONE));
     if (!diff->setting_count) fprintf(out, "  all equal\n");
     for (unsigned i = 0; i < diff->setting_count && i < most; i++) {
         const struct setting *setting = &diff->settings[i];

@@ -32,7 +32,8 @@ static const char *const common[] = {
 };
 
 static const char environment[] =
-    "SLUICE_HOME names a directory whose gpus/ and designs/ are used instead of the bundled ones.";
+    "SLUICE_HOME names a directory whose gpus/ and designs/ are used instead of the bundled ones. With NO_COLOR, if it is not"
+    " empty, output on a terminal has no colours.";
 
 /* As text */
 

@@ -91,11 +91,10 @@ bool violation_named(const char *value, struct error *err) {
            error_set(err, "--on-violation `%s`: expected warn or error", value);
 }
 
-struct stream_source *trace_source_open(const char *path, const char **name, struct error *err) {
-    *name = path;
-    if (sass_is_trace(path)) return sass_open(path, err);
-    struct stream_source *source = recording_open(path, err);
-    if (source) *name = recording_info(source)->workload;
+struct stream_source *trace_source_open(const char *path, char **name, struct error *err) {
+    bool sass = sass_is_trace(path);
+    struct stream_source *source = sass ? sass_open(path, err) : recording_open(path, err);
+    *name = sass || !source ? sass_name(path) : mem_text(recording_info(source)->workload);
     return source;
 }
 
@@ -103,7 +102,8 @@ static bool open_program(struct job *job, const struct job_options *options, con
                          const struct config *config, FILE *print, struct error *err) {
     if (options->launch) return open_launch(job, options, print, err);
     if (options->trace) {
-        job->source = trace_source_open(options->trace, &job->name, err);
+        job->source = trace_source_open(options->trace, &job->owned, err);
+        job->name = job->owned;
         return job->source != NULL;
     }
     bool bundled = strncmp(workload, "synth:", 6) != 0 && work_near(workload);

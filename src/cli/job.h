@@ -31,9 +31,16 @@ struct job_options {
             "skip the verification of the workload's results" \
     }
 
+#define TRACE_OPTION(values, field, verb) \
+    { \
+        "--trace", "FILE", OPTION_TEXT, offsetof(struct values, field.trace), \
+            verb " a stream that `sluice record` wrote, or a SASS trace of Accel-Sim (its directory, kernelslist.g or" \
+                 " one .traceg file, also compressed; docs/traces.md)" \
+    }
+
 struct job {
     const char *name;
-    char *owned;              /* `name` of a bundled workload, with its current size name; otherwise NULL */
+    char *owned; /* `name` of a bundled workload, with its current size name, or of a trace; otherwise NULL */
     struct launch_file *file; /* NULL if the job is not a launch file */
     struct stream_source *source;
 };
@@ -44,8 +51,8 @@ bool job_named(const struct command *command, const struct job_options *options,
 bool job_open(struct job *job, const struct job_options *options, const char *workload, const struct config *config,
               FILE *print, struct error *err);
 /* The source of --trace: a SASS trace by its name (sass/list.h), otherwise a recording. `name` is that of the program in
- * results. */
-struct stream_source *trace_source_open(const char *path, const char **name, struct error *err);
+ * results, which the caller frees, also after a failure. */
+struct stream_source *trace_source_open(const char *path, char **name, struct error *err);
 /* Writes the buffers that a launch file dumps, if its program has completed. */
 bool job_dump(const struct job *job, struct error *err);
 void job_close(struct job *job);

@@ -18,7 +18,7 @@ static const struct option options[] = {
     {"-j", "N", OPTION_COUNT, offsetof(struct lab_values, processes),
      "run: number of parallel runs; default: one per processor"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct lab_values, size),
-     "run, status, export: use this workload size instead of the experiment's; launch files and recordings have only"
+     "run, status, export: use this workload size instead of the experiment's; launch files, recordings and traces have only"
      " one"},
     {VIOLATION_OPTION, "warn|error", OPTION_TEXT, offsetof(struct lab_values, on_violation), "run: " VIOLATION_HELP},
     {"--dry-run", NULL, OPTION_FLAG, offsetof(struct lab_values, dry_run),

@@ -23,3 +23,11 @@ void machine_warn_unused(const struct config *const *configs, unsigned count, bo
             complain(NULL, "warning: --set %s has no effect", entry.key);
     }
 }
+
+struct config *machine_config(const struct machine_options *options, struct error *err) {
+    const char *settings[TEXT_LIST_MAX + 1];
+    unsigned count = options->settings.count;
+    memcpy(settings, options->settings.text, count * sizeof *settings);
+    if (options->latency) settings[count++] = "gpu.observe_latency=true";
+    return config_build(options->gpu, options->design, settings, count, err);
+}

@@ -8,6 +8,7 @@
 struct machine_options {
     const char *gpu, *design;
     struct text_list settings;
+    bool latency; /* observe the latencies of loads */
 };
 
 #define MACHINE_OPTIONS(values, field) \
@@ -21,13 +22,18 @@ struct machine_options {
             "set one parameter (`sluice list parameters`), overriding GPU description and design; repeatable" \
     }
 
+#define LATENCY_OPTION(values, field) \
+    { \
+        "--latency", NULL, OPTION_FLAG, offsetof(struct values, field.latency), \
+            "attribute the cycles of every load to levels and stages (gpu.observe_latency; docs/latency.md), and print the" \
+            " breakdown" \
+    }
+
 /* Warns about --set of parameters that none of the configurations uses: those of a policy that is not chosen, and those of
  * generated streams if the program is not `generated`. */
 void machine_warn_unused(const struct config *const *configs, unsigned count, bool generated);
 
 /* The checked configuration, or NULL with an error. */
-static inline struct config *machine_config(const struct machine_options *options, struct error *err) {
-    return config_build(options->gpu, options->design, options->settings.text, options->settings.count, err);
-}
+struct config *machine_config(const struct machine_options *options, struct error *err);
 
 #endif

@@ -252,8 +252,9 @@ static const char *const details[] = {
     "Draws results of `sluice run ... --json FILE`. `stalls`: the SM cycle breakdown, a bar per run. `series`: IPC, issue,"
     " hit rates and DRAM traffic over time (needs --sample of `sluice run`), a line per run. `units`: heat maps of SMs,"
     " slices and channels, also over time for the counters of --sample-units. `roofline`: warp instructions per cycle"
-    " against warp instructions per byte of DRAM and LLC traffic, with the ceilings of the machine. `latency`: mean latencies of loads,"
-    " networks, LLC and DRAM.",
+    " against warp instructions per byte of DRAM and LLC traffic, with the ceilings of the machine. `latency`: the"
+    " latency breakdown of loads by level and stage, and their histogram, for runs with --latency of `sluice run`; for"
+    " others, mean latencies of loads, networks, LLC and DRAM.",
     "An HTML page needs no other file, follows the light or dark scheme of the reader's system, and has the values of every"
     " chart as a table. Charts show a value when the mouse is over it.",
     NULL,

@@ -48,6 +48,9 @@ struct plot_class plot_stroke(unsigned i);
 /* A legend of the runs, if there are several; returns its height. */
 double plot_legend(const struct plot_input *input, FILE *out, double y);
 
+/* Mean latencies by level of runs without a latency breakdown; plot_latency draws those of the others. */
+void plot_mean_latencies(const struct plot_input *input);
+
 /* The expression of a metric, which was checked before. */
 struct expression *plot_expression(const char *formula);
 

@@ -19,6 +19,7 @@ struct record_values {
 static const struct option record_options[] = {
     {"-o", "FILE", OPTION_TEXT, offsetof(struct record_values, output), "output file"},
     JOB_OPTIONS(record_values, job),
+    TRACE_OPTION(record_values, job, "record"),
     MACHINE_OPTIONS(record_values, machine),
 };
 
@@ -59,7 +60,7 @@ static enum status record(const struct command *command, int argc, char **argv) 
 }
 
 static const char *const record_details[] = {
-    "Executes a workload or a launch file and records the instruction stream of every warp. `sluice run --trace`"
+    "Executes a workload or a launch file, or reads a trace, and records the instruction stream of every warp. `sluice run --trace`"
     " simulates the recording without executing the program again and gives the same counters. The recording depends"
     " only on the program and its launches; --gpu, --design and --set only change the parameters of generated streams.",
     NULL,
@@ -72,7 +73,7 @@ static const struct example record_examples[] = {
 
 const struct command command_record = {
     .name = "record",
-    .synopsis = "record WORKLOAD|--launch FILE -o FILE [OPTIONS]",
+    .synopsis = "record WORKLOAD|--launch FILE|--trace FILE -o FILE [OPTIONS]",
     .summary = "records the instruction stream of a program",
     .details = record_details,
     .options = record_options,

@@ -41,6 +41,8 @@ struct run_report {
 /* `what` is a const struct run_report *. */
 void report_write_json(FILE *out, const void *what);
 void report_write_summary(FILE *out, const struct run_report *report);
+/* An empty line and the title of a part of the summary. */
+void report_title(FILE *out, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
 /* As the value of the key `energy`. */
 struct json;
@@ -56,6 +58,10 @@ void report_put_sampling(struct json *json, const struct run_report *report);
 void report_write_sampling(FILE *out, const struct run_report *report);
 /* The counters of each kernel, or of the longest, with --kernel-stats. */
 void report_write_kernels(FILE *out, const struct run_report *report);
+
+/* The latency breakdown, from counters by full name; nothing if there is none. `title` may be NULL. */
+void report_write_latency(FILE *out, const char *title, double (*count)(const void *from, const char *name),
+                          const void *from);
 
 /* 1234567 as "1,234,567", by value: one printf may use several. */
 struct digits {

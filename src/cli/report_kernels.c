@@ -251,9 +251,9 @@ void report_write_kernels(FILE *out, const struct run_report *report) {
     qsort(order, count, sizeof *order, by_cycles);
     qsort(order, shown, sizeof *order, by_index);
     if (shown < count)
-        fprintf(out, "\n  the %u longest of %u kernels\n", shown, count);
+        report_title(out, "the %u longest of %u kernels", shown, count);
     else
-        fputs("\n  kernels\n", out);
+        report_title(out, "kernels");
     fprintf(out, "    %6s  %-24s %12s %8s %8s %8s %9s  %s\n", "launch", "name", "cycles", "IPC", "L1 hits", "LLC hits",
             "DRAM GB/s", "largest stalls");
     for (unsigned i = 0; i < shown; i++) write_row(out, report, order[i].index);

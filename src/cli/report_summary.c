@@ -3,12 +3,14 @@
 #include <inttypes.h>
 #include <langinfo.h>
 #include <limits.h>
+#include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "cli/decisions.h"
 #include "cli/report.h"
+#include "cli/style.h"
 #include "dram/dram_config.h"
 #include "l1/l1.h"
 #include "noc/noc.h"
@@ -29,6 +31,15 @@ struct digits grouped(uint64_t number) {
     return grouped;
 }
 
+void report_title(FILE *out, const char *format, ...) {
+    va_list arguments;
+    va_start(arguments, format);
+    fprintf(out, "\n  %s", style(out, STYLE_TITLE));
+    vfprintf(out, format, arguments);
+    fprintf(out, "%s\n", style(out, STYLE_NONE));
+    va_end(arguments);
+}
+
 static double percent(uint64_t part, uint64_t whole) { return 100 * ratio((double)part, (double)whole); }
 
 struct summary {
@@ -41,6 +52,8 @@ struct summary {
 static uint64_t count(const struct summary *summary, const char *name) {
     return stats_get(summary->report->stats, name, NULL);
 }
+
+static double total(const void *stats, const char *name) { return (double)stats_get(stats, name, NULL); }
 
 static bool has(const struct summary *summary, const char *name) {
     _Bool found;
@@ -75,9 +88,9 @@ static void write_head(const struct summary *summary) {
     const struct run_report *report = summary->report;
     const struct run_result *result = report->result;
     FILE *out = summary->out;
-    fprintf(out, "%s on %s", report->workload, report->gpu);
+    fprintf(out, "%s%s on %s", style(out, STYLE_TITLE), report->workload, report->gpu);
     if (strcmp(report->design, "default") != 0) fprintf(out, ", design %s", report->design);
-    fprintf(out, "%s\n\n", report->interrupted ? " (interrupted)" : "");
+    fprintf(out, "%s%s\n\n", style(out, STYLE_NONE), report->interrupted ? " (interrupted)" : "");
     bool long_run = summary->seconds >= 1e-3;
     fprintf(out, "  cycles        %14s   %.2f %s at %" PRIu64 " MHz\n", grouped(result->cycles).text,
             summary->seconds * (long_run ? 1e3 : 1e6), long_run ? "ms" : "us", gpu_core_khz(report->config) / 1000);
@@ -90,14 +103,17 @@ static void write_head(const struct summary *summary) {
         fprintf(out, "  load latency  %14.1f   cycles on average (min %s, max %s)\n",
                 ratio((double)count(summary, "sm.load_cycles"), (double)loads),
                 grouped(count(summary, "sm.load_cycles_min")).text, grouped(count(summary, "sm.load_cycles_max")).text);
-    if (strcmp(report->check, "none") != 0) fprintf(out, "  check         %14s\n", report->check);
+    bool failed = strcmp(report->check, "failed") == 0;
+    if (strcmp(report->check, "none") != 0)
+        fprintf(out, "  check         %s%14s%s\n", style(out, failed ? STYLE_BAD : STYLE_GOOD), report->check,
+                style(out, STYLE_NONE));
     if (result->kernel_count > 1) fprintf(out, "  kernels       %14u\n", result->kernel_count);
     write_carve_outs(summary);
 }
 
 static void write_programs(const struct summary *summary) {
     const struct report_programs *programs = &summary->report->programs;
-    fprintf(summary->out, "\n  concurrent programs, each until its first completion\n");
+    report_title(summary->out, "concurrent programs, each until its first completion");
     for (unsigned i = 0; i < programs->count; i++) {
         const struct report_program *program = &programs->program[i];
         double ipc = report_program_ipc(program);
@@ -126,9 +142,11 @@ static int larger_share(const void *a, const void *b) {
 
 static void write_share(const struct summary *summary, const struct share *share, uint64_t whole) {
     unsigned filled = (unsigned)((share->cycles * BAR_WIDTH + whole / 2) / whole);
-    fprintf(summary->out, "    %-12s %5.1f %%  ", share->name, percent(share->cycles, whole));
+    bool issuing = strcmp(share->name, "issuing") == 0;
+    fprintf(summary->out, "    %-12s %5.1f %%  %s", share->name, percent(share->cycles, whole),
+            style(summary->out, issuing ? STYLE_GOOD : STYLE_WARNING));
     for (unsigned i = 0; i < filled; i++) fputs(summary->unicode ? "\xE2\x96\x88" : "#", summary->out);
-    fputc('\n', summary->out);
+    fprintf(summary->out, "%s\n", style(summary->out, STYLE_NONE));
 }
 
 static void write_cycles(const struct summary *summary) {
@@ -150,7 +168,7 @@ static void write_cycles(const struct summary *summary) {
         shown += share->cycles * 1000 >= whole; /* parts below 0.1 % are not shown */
     }
     qsort(&shares[1], shown - 1, sizeof shares[0], larger_share);
-    fprintf(summary->out, "\n  SM cycle breakdown (%u SMs)\n", sms);
+    report_title(summary->out, "SM cycle breakdown (%u SMs)", sms);
     for (unsigned i = 0; i < shown; i++) write_share(summary, &shares[i], whole);
 }
 
@@ -244,12 +262,13 @@ void report_write_summary(FILE *out, const struct run_report *report) {
     write_head(&summary);
     if (report->programs.count > 1) write_programs(&summary);
     write_cycles(&summary);
-    fputs("\n  memory hierarchy\n", out);
+    report_title(out, "memory hierarchy");
     write_cache(&summary, "L1", "l1");
     write_network(&summary, "requests", "noc.request");
     write_cache(&summary, "LLC", "llc");
     write_network(&summary, "replies", "noc.reply");
     write_dram(&summary);
+    report_write_latency(out, NULL, total, report->stats);
     if (report->result->kernel_series && report->kernel_table) report_write_kernels(out, report);
     if (report->launches && report->launches->chosen) report_write_sampling(out, report);
     write_decisions(&summary);

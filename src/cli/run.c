@@ -31,9 +31,7 @@ struct run_values {
 static const struct option options[] = {
     MACHINE_OPTIONS(run_values, machine),
     JOB_OPTIONS(run_values, job),
-    {"--trace", "FILE", OPTION_TEXT, offsetof(struct run_values, job.trace),
-     "simulate a stream that `sluice record` wrote, or a SASS trace of Accel-Sim (its directory, kernelslist.g or one"
-     " .traceg file, also compressed; docs/traces.md)"},
+    TRACE_OPTION(run_values, job, "simulate"),
     {"--no-dump", NULL, OPTION_FLAG, offsetof(struct run_values, job.no_dump),
      "do not write the buffers that the launch file dumps"},
     {"--json", "FILE", OPTION_TEXT, offsetof(struct run_values, json),
@@ -44,6 +42,7 @@ static const struct option options[] = {
     LAUNCH_OPTIONS(run_values, launches),
     {"--kernel-stats", NULL, OPTION_FLAG, offsetof(struct run_values, kernel_stats),
      "count everything for each kernel: a table in the summary, and counters and energy of each in the JSON"},
+    LATENCY_OPTION(run_values, machine),
     {"--alone", NULL, OPTION_FLAG, offsetof(struct run_values, alone),
      "with two programs: also run each alone on the whole GPU, and report system throughput (STP) and average"
      " normalised turnaround time (ANTT)"},
@@ -351,6 +350,7 @@ static const struct example examples[] = {
     {"sluice run synth:chase --set workload.footprint_kb=8 --set workload.stride_bytes=128 --json chase.json",
      "measure the L1 latency and write all counters to a file"},
     {"sluice run mm:tiny --design private", "run a program of the papers with a private last-level cache"},
+    {"sluice run mm:tiny --latency", "show where the cycles of loads go: levels, queues, networks, DRAM"},
     {"sluice run --launch examples/saxpy.yaml", "run and verify your own kernel"},
     {"sluice run bfs:tiny --kernel-stats --kernels 5-8", "compare launches 5 to 8 of a program"},
     {"sluice run bfs:tiny --kernels 9-10 --checkpoint bfs.state",

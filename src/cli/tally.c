@@ -34,7 +34,7 @@ static void take_records(void *user, const struct warp_stream *warp) {
         const struct instr *record = &warp->instr[i];
         kernel->warp_instructions++;
         kernel->thread_instructions += (unsigned)__builtin_popcount(record->active);
-        tally->classes[record->op]++;
+        tally->classes[instr_class(record)]++;
         if (!instr_is_memory(record)) continue;
         kernel->accesses[record->space]++;
         for (unsigned t = 0; t < record->count; t++)

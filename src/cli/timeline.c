@@ -1,6 +1,7 @@
 #include "cli/timeline.h"
 
 #include <inttypes.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -154,11 +155,14 @@ struct writer {
     const struct run_report *report;
     struct json json;
     FILE *out;
-    bool full; /* further spans are left out */
+    uint64_t *stopped; /* by interval: cycles in which SMs are stopped for a reconfiguration */
+    bool full;         /* further spans are left out */
 };
 
+/* In whole nanoseconds, as times are written: the end of a span, which a reader computes from its duration, is then not
+ * after the beginning of the next one. Perfetto drops spans that overlap. */
 static double microseconds(const struct writer *writer, uint64_t cycle) {
-    return (double)cycle / writer->timeline->cycles_per_us;
+    return round(1e3 * (double)cycle / writer->timeline->cycles_per_us) / 1e3;
 }
 
 /* A number with few digits: the file holds many. */
@@ -186,13 +190,31 @@ static void begin_event(struct writer *writer, const char *phase, const char *na
     put_time(&writer->json, "ts", microseconds(writer, cycle));
 }
 
-static void put_name(struct writer *writer, const char *what, unsigned process, unsigned thread, const char *name) {
-    begin_event(writer, "M", what, process, thread, 0);
+static void begin_arguments(struct writer *writer) {
     json_key(&writer->json, "args");
     json_object_compact(&writer->json);
+}
+
+/* Ends the arguments and the event. */
+static void end_event(struct writer *writer) {
+    json_end(&writer->json);
+    json_end(&writer->json);
+}
+
+static void put_name(struct writer *writer, const char *what, unsigned process, unsigned thread, const char *name) {
+    begin_event(writer, "M", what, process, thread, 0);
+    begin_arguments(writer);
     json_put_text(&writer->json, "name", name);
-    json_end(&writer->json);
-    json_end(&writer->json);
+    end_event(writer);
+}
+
+/* Viewers sort processes by name unless told otherwise: SM 10 before SM 2, and the GPU last. */
+static void put_process(struct writer *writer, unsigned process, const char *name) {
+    put_name(writer, "process_name", process, 0, name);
+    begin_event(writer, "M", "process_sort_index", process, 0, 0);
+    begin_arguments(writer);
+    json_put_unsigned(&writer->json, "sort_index", process);
+    end_event(writer);
 }
 
 /* A span; its arguments follow. */
@@ -200,13 +222,7 @@ static void begin_span(struct writer *writer, const char *name, unsigned process
                        uint64_t end) {
     begin_event(writer, "X", name, process, thread, begin);
     put_time(&writer->json, "dur", microseconds(writer, end) - microseconds(writer, begin));
-    json_key(&writer->json, "args");
-    json_object_compact(&writer->json);
-}
-
-static void end_span(struct writer *writer) {
-    json_end(&writer->json);
-    json_end(&writer->json);
+    begin_arguments(writer);
 }
 
 /* Whether another span fits; what does not is counted. */
@@ -234,7 +250,7 @@ static void put_kernels(struct writer *writer) {
         json_put_unsigned(&writer->json, "CTAs", kernel_ctas(&kernel->kernel));
         json_put_unsigned(&writer->json, "cycles", kernel->cycles);
         put_number(&writer->json, "IPC", ratio((double)kernel->thread_instructions, (double)kernel->cycles));
-        end_span(writer);
+        end_event(writer);
     }
 }
 
@@ -251,7 +267,7 @@ static void put_mechanism(struct writer *writer, const struct journal_mechanism 
         if (mode && until > since && fits(writer)) {
             begin_span(writer, mode, PROCESS_GPU, thread, since, until);
             json_put_text(&writer->json, "reason", reason);
-            end_span(writer);
+            end_event(writer);
         }
         if (!entry) break;
         since = until;
@@ -265,7 +281,7 @@ static void put_ctas(struct writer *writer) {
     for (unsigned sm = 0; sm < timeline->sms; sm++) {
         char name[32];
         snprintf(name, sizeof name, "CTAs of SM %u", sm);
-        put_name(writer, "process_name", PROCESS_CTAS + sm, 0, name);
+        put_process(writer, PROCESS_CTAS + sm, name);
     }
     for (uint64_t i = 0; i < timeline->span_count; i++) {
         const struct span *span = &timeline->spans[i];
@@ -273,7 +289,7 @@ static void put_ctas(struct writer *writer) {
         if (!fits(writer)) continue;
         snprintf(name, sizeof name, "CTA %" PRIu64, span->cta);
         begin_span(writer, name, PROCESS_CTAS + span->sm, span->slot + 1, span->begin, span->end);
-        end_span(writer);
+        end_event(writer);
     }
 }
 
@@ -291,15 +307,14 @@ static double value_of(const struct writer *writer, const struct interval *at, c
 
 static void begin_counter(struct writer *writer, const char *name, unsigned process, const struct interval *at) {
     begin_event(writer, "C", name, process, 0, at->begin);
-    json_key(&writer->json, "args");
-    json_object_compact(&writer->json);
+    begin_arguments(writer);
 }
 
 static void put_value(struct writer *writer, const char *name, const struct interval *at, const char *unit,
                       double value) {
     begin_counter(writer, name, PROCESS_GPU, at);
     put_number(&writer->json, unit, value);
-    end_span(writer);
+    end_event(writer);
 }
 
 static const char *cause_name(const struct timeline *timeline, unsigned cause) {
@@ -323,7 +338,7 @@ static void put_causes(struct writer *writer, const struct interval *at, unsigne
         uint64_t whole = at->cycles * (all ? timeline->sms : 1);
         put_number(&writer->json, cause_name(timeline, i), 100 * ratio((double)cycles, (double)whole));
     }
-    end_span(writer);
+    end_event(writer);
 }
 
 struct place {
@@ -362,10 +377,25 @@ static void put_machine(struct writer *writer, const struct interval *at) {
     begin_counter(writer, "DRAM bus", PROCESS_GPU, at);
     put_number(&writer->json, "reads (%)", 100 * ratio(value_of(writer, at, "dram.read_bytes"), peak * us));
     put_number(&writer->json, "writes (%)", 100 * ratio(value_of(writer, at, "dram.write_bytes"), peak * us));
-    end_span(writer);
+    end_event(writer);
     if (stats_get(writer->report->stats, "control.reconfigurations", NULL))
         put_value(writer, "reconfiguration", at, "% of time stopped",
-                  100 * ratio(value_of(writer, at, "control.stop_cycles"), (double)at->cycles));
+                  100 * ratio((double)writer->stopped[at->row], (double)at->cycles));
+}
+
+/* The control plane counts a stop at its end: what exceeds an interval is of the intervals before it. */
+static void find_stops(struct writer *writer) {
+    const struct series *series = writer->report->result->timeline;
+    int index = stats_find(writer->report->stats, "control.stop_cycles");
+    unsigned rows = series_rows(series);
+    uint64_t rest = 0;
+    writer->stopped = mem_alloc(rows + 1, sizeof *writer->stopped);
+    for (unsigned row = rows; row-- > 0 && index >= 0;) {
+        uint64_t cycles = series_cycle(series, row) - (row ? series_cycle(series, row - 1) : 0);
+        rest += series_value(series, row, (unsigned)index);
+        writer->stopped[row] = min_u64(rest, cycles);
+        rest -= writer->stopped[row];
+    }
 }
 
 /* Whether the SM ever had work. */
@@ -380,6 +410,7 @@ static void put_intervals(struct writer *writer) {
     const struct timeline *timeline = writer->timeline;
     const struct series *series = writer->report->result->timeline;
     struct interval at = {0};
+    find_stops(writer);
     for (at.row = 0; at.row < series_rows(series); at.row++) {
         uint64_t end = series_cycle(series, at.row);
         at.cycles = end - at.begin;
@@ -390,6 +421,7 @@ static void put_intervals(struct writer *writer) {
         }
         at.begin = end;
     }
+    free(writer->stopped);
 }
 
 static void put_other(struct writer *writer) {
@@ -416,8 +448,8 @@ static void write_events(FILE *out, const void *what) {
     json_put_text(&writer->json, "displayTimeUnit", "ns");
     json_key(&writer->json, "traceEvents");
     json_array(&writer->json);
-    put_name(writer, "process_name", PROCESS_GPU, 0, "GPU");
-    if (writer->timeline->detail >= DETAIL_SMS) put_name(writer, "process_name", PROCESS_SMS, 0, "SMs");
+    put_process(writer, PROCESS_GPU, "GPU");
+    if (writer->timeline->detail >= DETAIL_SMS) put_process(writer, PROCESS_SMS, "SMs");
     put_intervals(writer);
     put_kernels(writer);
     for (unsigned i = 0; i < journal->mechanism_count; i++)

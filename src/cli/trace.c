@@ -36,10 +36,12 @@ static const struct option options[] = {
 struct part {
     struct stream_source *whole, *launches, *source; /* `launches` may be NULL; `source` is what is read */
     struct sass_part selected;
-    const char *name;
+    const char *path;
+    char *name; /* of the program */
 };
 
 static void part_close(struct part *part) {
+    free(part->name);
     if (part->source && part->source != part->whole && part->source != part->launches)
         part->source->ops->destroy(part->source);
     if (part->launches) part->launches->ops->destroy(part->launches);
@@ -47,7 +49,7 @@ static void part_close(struct part *part) {
 }
 
 static bool part_open(struct part *part, const struct trace_values *values, const char *path, struct error *err) {
-    *part = (struct part){.selected = {.first = 1, .last = UINT64_MAX, .ctas = values->ctas}};
+    *part = (struct part){.path = path, .selected = {.first = 1, .last = UINT64_MAX, .ctas = values->ctas}};
     if (values->kernels && !launches_range(values->kernels, &part->selected.first, &part->selected.last))
         return error_set(err, "--kernels `%s`: expected A, A-B or A-, counted from 1", values->kernels);
     part->whole = part->source = trace_source_open(path, &part->name, err);
@@ -75,7 +77,8 @@ static enum status read_failed(const struct error *err) {
 /* --- info --- */
 
 static enum status info(const struct trace_values *values, struct part *part, struct error *err) {
-    struct tally tally = {.name = part->name, .trace = sass_source_list(part->whole) ? part->whole : NULL};
+    bool sass = sass_source_list(part->whole) != NULL;
+    struct tally tally = {.name = sass ? part->path : part->name, .trace = sass ? part->whole : NULL};
     part->source->patience = not_interrupted;
     bool good = tally_take(&tally, part->source, err);
     if (good && !tally.kernel_count && part->launches) good = none_selected(part, err);

@@ -1,5 +1,6 @@
 /* Draws rows of kept results, reruns them with this program, and compares every kept value. */
 #include "cli/verify.h"
+#include "cli/style.h"
 
 #include <glob.h>
 #include <stdio.h>
@@ -190,7 +191,9 @@ static bool compare(const struct row *row, struct stored_run *run, unsigned *com
         const char *name = kept->name[*compared], *before = kept->value[row->run][*compared];
         char *now = kept_value(run, name, err);
         bool same = now && strcmp(now, before) == 0;
-        if (now && !same) printf("differs  %s %.40s, kept %.40s", name, now, before);
+        if (now && !same)
+            printf("%sdiffers%s  %s %.40s, kept %.40s", style(stdout, STYLE_BAD), style(stdout, STYLE_NONE), name, now,
+                   before);
         free(now);
         if (!same) return false;
     }
@@ -207,8 +210,9 @@ static enum outcome report_row(struct verification *all, const struct row *row, 
     enum outcome outcome = !run ? FAILED : compare(row, run, &compared, err) ? EQUAL : DIFFERS;
     stored_run_free(run);
     if (err->set) return FAILED;
-    if (outcome == EQUAL) printf("equal    %u values", compared);
-    if (outcome == FAILED) printf("failed  ");
+    if (outcome == EQUAL)
+        printf("%sequal%s    %u values", style(stdout, STYLE_GOOD), style(stdout, STYLE_NONE), compared);
+    if (outcome == FAILED) printf("%sfailed%s  ", style(stdout, STYLE_BAD), style(stdout, STYLE_NONE));
     const struct lab_axis *seeds = &row->file->experiment->seeds;
     printf("  %s: %s, %s", row->file->experiment->name, planned->job, design->name);
     if (seeds->count) printf(", seed %s", seeds->values[planned->seed]);

@@ -91,6 +91,7 @@ static void put_paper(struct json *json, const struct figure_paper *paper) {
     json_put_real(json, "row", paper->row);
     json_put_real(json, "column", paper->column);
     json_put_real(json, "mark", paper->mark);
+    json_put_real(json, "error", isnan(paper->neutral) ? 100 * (paper->ours / paper->paper - 1) : NAN); /* per cent */
     json_end(json);
 }
 

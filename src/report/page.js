@@ -74,10 +74,16 @@ function theirsAndOurs({ said, unit, ours, low, high, verdict: name }) {
     return [number(inUnit(said, unit)), number(inShort(ours, unit) + range), verdict(name)];
 }
 
+/* Of quantities, not of effects, whose error is a difference of percentages. */
+function errorOf({ error }) {
+    return number(error === null ? "" : `${error < 0 ? "\u2212" : "+"}${Math.abs(error).toFixed(1)} %`);
+}
+
 function paperTable({ papers }) {
-    const heads = ["Metric", "Scheme", "Source", "Published", "Simulated", "Verdict"];
-    const row = (value) =>
-        element("tr", {}, heading(value.what, "row"), cell(value.scheme), cell(value.where), ...theirsAndOurs(value));
+    const measured = papers.some(({ error }) => error !== null);
+    const heads = ["Metric", "Scheme", "Source", "Published", "Simulated", "Verdict", ...(measured ? ["Error"] : [])];
+    const row = (value) => element("tr", {}, heading(value.what, "row"), cell(value.scheme), cell(value.where),
+        ...theirsAndOurs(value), measured ? errorOf(value) : null);
     return table("Published and simulated values", heads, papers.map(row), "table.compared");
 }
 

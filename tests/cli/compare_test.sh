@@ -38,6 +38,16 @@ sluice compare va:tiny --designs shared,adaptive --set llc.adaptive.epoch_cycles
 status_is 0
 err_empty
 
+testcase "--latency adds the breakdown of each design"
+sluice compare mm:tiny --designs shared,private --latency
+status_is 0
+out_has "latency breakdown of loads, design shared"
+out_has "latency breakdown of loads, design private"
+sluice run mm:tiny --design private --latency
+grep '^    DRAM  *[0-9.]* %' "$work/out" >"$work/alone"
+sluice compare mm:tiny --designs shared,private --latency
+holds "compare and run agree" grep -qxF "$(cat "$work/alone")" "$work/out"
+
 testcase "rejects an empty name of a design"
 for designs in shared, ,shared shared,,private; do
     sluice compare va:tiny --designs $designs

@@ -27,6 +27,12 @@ holds "a row per kernel with equal counts" test "$(grep -cE '^corr(15|80)f +[a-z
 holds "the plot has every cycle count" test "$(grep -c '<title>' "$work/plot.svg")" -ge 14
 holds "the plot is not well-formed" python3 -c 'import sys, xml.dom.minidom; xml.dom.minidom.parse(sys.argv[1])' "$work/plot.svg"
 
+testcase "docs/correlate.svg has the points that the command draws"
+compared $reference --machine corr15f --kernel vecadd --kernel reduce --metric cycles -o "$work/few.svg"
+holds "two points" test "$(grep -c '<title>' "$work/few.svg")" -eq 2
+holds "they differ: run \`sluice correlate data/reference/gpgpusim --metric cycles -o docs/correlate.svg\`" \
+    test "$(grep -o '<title>[^<]*' "$work/few.svg" | grep -cFf - docs/correlate.svg)" -eq 2
+
 testcase "the JSON has the reference, the errors and their means"
 agree '
 import csv
@@ -149,9 +155,10 @@ err_has "machines.csv"
 
 testcase "ends within a second of Ctrl-C, and leaves no files"
 mkdir "$work/tmp"
-TMPDIR=$work/tmp "$SLUICE" correlate $reference --kernel sweep >"$work/out" 2>"$work/err" &
+TMPDIR=$work/tmp "$SLUICE" correlate $reference >"$work/out" 2>"$work/err" &
 child=$!
-sleep 1
+for _ in {1..100}; do [ -z "$(ls "$work/tmp")" ] || break; sleep 0.05; done
+sleep 0.2
 start=$(date +%s%N)
 kill -INT "$child"
 wait "$child"

@@ -4,7 +4,7 @@
 testcase "an installed program reads the data of its own prefix"
 holds "it can be installed" cmake --install "$(dirname "$SLUICE")" --prefix "$work/usr" >"$work/log"
 data=$work/usr/share/sluice
-for file in gpus/adaptive-80sm.yaml designs/private.yaml energy/gpu-pascal.yaml experiments/adaptive/fig11.yaml data/papers/papers.yaml data/papers/results.csv; do
+for file in gpus/adaptive-80sm.yaml designs/private.yaml energy/gpu-pascal.yaml experiments/adaptive/fig11.yaml data/papers/papers.yaml data/papers/results.csv data/reference/microbench/measurements.csv; do
     holds "$file is installed" cmp -s "$file" "$data/$file"
 done
 sluice list experiments

@@ -104,6 +104,41 @@ found = {row[0]: float(row[1]) for row in rows[1:]}
 if found.keys() != expected.keys() or any(abs(found[name] - expected[name]) > 0.006 for name in found): print(found, expected)
 ' "$work/latency.html" "$work/shared.json"
 
+testcase "a run with --latency has a breakdown by level and stage, and a histogram"
+sluice run mm:tiny --design shared --latency --json "$work/observed.json"
+sluice plot "$work/observed.json" --kind latency -o "$work/latency.html"
+status_is 0
+well_formed "$work/latency.html"
+agree '
+stats = run["stats"]
+levels = {"L1 hit": "l1", "L1 pending hit": "l1_pending", "SM cache hit": "sm_cache", "LLC hit": "llc", "LLC pending hit": "llc_pending", "DRAM": "dram"}
+head = next(row for row in rows if row[0] == "mean cycles per load")
+shown = rows[rows.index(head) + 1:rows.index(head) + 1 + len(levels)]
+if [row[0] for row in shown] != list(levels): print([row[0] for row in shown])
+if len(head) != 23: print(head)
+for row in shown:
+    name, loads = levels[row[0]], stats["latency.%s.loads" % levels[row[0]]]
+    stages = [key for key in stats if key.startswith("latency.%s." % name) and not key.split(".")[2].startswith(("from_", "loads"))]
+    for cell, key in zip(row[3:], stages, strict=True):
+        if abs(float(cell) - stats[key] / loads) > 0.006: print(row[0], key, cell)
+    if abs(float(row[2]) - sum(stats[key] for key in stages) / loads) > 0.006: print(row)
+    if abs(float(row[1]) - 100 * loads / stats["sm.loads"]) > 0.006: print(row)
+histogram = next(row for row in rows if row[0] == "% of loads, from cycles")
+bins = rows[rows.index(histogram) + 1:]
+if abs(sum(float(cell) for row in bins for cell in row[1:]) - 100) > 0.1: print("shares", bins)
+for row in bins:
+    for title, cell in zip(histogram[1:], row[1:], strict=True):
+        share = 100 * stats["latency.%s.from_%s" % (levels[title], row[0])] / stats["sm.loads"]
+        if abs(float(cell) - share) > 0.0006: print(row, title, share)
+' "$work/latency.html" "$work/observed.json"
+sluice plot "$work/observed.json" "$work/private.json" --kind latency -o "$work/mixed.svg"
+status_is 0
+well_formed "$work/mixed.svg"
+out_has "3 charts"
+for title in 'Latency breakdown of loads' 'Load latency histogram' 'Latency by level'; do
+    holds "no chart '$title'" grep -qF ">$title<" "$work/mixed.svg"
+done
+
 testcase "several runs are in one chart, by the names in which they differ"
 sluice plot "$work/shared.json" "$work/private.json" --kind stalls --kind roofline -o "$work/two.html"
 status_is 0

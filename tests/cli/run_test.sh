@@ -92,4 +92,30 @@ sluice run synth:alu --design adaptive --set llc.adaptive.epoch_cycles=1000000 -
 status_is 0
 err_empty
 
+testcase "--latency attributes the cycles of loads, and changes no other counter"
+sluice run mm:tiny --json "$work/plain.json"
+sluice run mm:tiny --latency --kernel-stats --sample 500 --json "$work/observed.json"
+status_is 0
+out_has "latency breakdown of loads"
+out_has "    all              100.0 %"
+text=$(python3 - "$work/plain.json" "$work/observed.json" 2>&1 <<'END'
+import json, sys
+plain, observed = (json.load(open(file)) for file in sys.argv[1:])
+def is_stage(name): return name.startswith("latency.") and not name.split(".")[2].startswith(("from_", "loads"))
+for name, value in plain["stats"].items():
+    if observed["stats"][name] != value: print(name, value, observed["stats"][name])
+if any(name.startswith("latency.") for name in plain["stats"]): print("counters of an observer that is off")
+for stats in [observed["stats"]] + [kernel["stats"] for kernel in observed["kernels"]]:
+    if sum(value for name, value in stats.items() if is_stage(name)) != stats["sm.load_cycles"]: print("stages do not add up")
+    if sum(value for name, value in stats.items() if name.startswith("latency.") and name.endswith(".loads")) != stats["sm.loads"]: print("levels do not add up")
+columns, rows = observed["samples"]["columns"], observed["samples"]["rows"]
+for row in rows:
+    if sum(v for c, v in zip(columns, row) if is_stage(c)) != row[columns.index("sm.load_cycles")]: print("samples do not add up")
+END
+)
+holds "$text" test -z "$text"
+sluice list stats latency.dram --set gpu.observe_latency=true
+status_is 0
+out_has "latency.dram.slice_queue"
+
 tests_end

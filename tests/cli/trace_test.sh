@@ -112,6 +112,33 @@ holds "$(cat "$work/err")" test "$(grep -c QUUX "$work/err")" -eq 1
 sluice trace info "$work/unknown.traceg"
 out_has "unknown opcodes: QUUX (799)"
 
+testcase "a dependent chain of an opcode takes the latency of the table for its architecture"
+for machine in v100:70 a100:80 h100:90; do
+    gpu=${machine%:*}
+    python3 tests/sass/chains.py "$work/chains-$gpu" "${machine#*:}" >"$work/latencies"
+    holds "$(wc -l <"$work/latencies") opcodes" test "$(wc -l <"$work/latencies")" -ge 10
+    sluice trace convert "$work/chains-$gpu" -o "$work/chains.stream"
+    for input in "$work/chains-$gpu" "$work/chains.stream"; do
+        sluice run --trace "$input" --gpu "$gpu" --json "$work/chains.json"
+        status_is 0
+        python3 - "$work/chains.json" "$work/latencies" >"$work/measured" <<'PYTHON'
+import json, sys
+kernels = json.load(open(sys.argv[1]))["kernels"]
+for i, line in enumerate(open(sys.argv[2])):
+    short, long = kernels[2 * i + 1], kernels[2 * i + 2]
+    print(line.split()[0], (long["cycles"] - short["cycles"]) / 100)
+PYTHON
+        sed 's/$/.0/' "$work/latencies" >"$work/expected"
+        same_files "$work/expected" "$work/measured"
+    done
+done
+
+testcase "the latency of an opcode follows the parameter of its class"
+sluice run --trace "$work/chains-v100/kernel-3.traceg" --gpu v100 --json "$work/a.json"
+sluice run --trace "$work/chains-v100/kernel-3.traceg" --gpu v100 --set 'sm.op_f32_add=[12, 2]' --json "$work/b.json"
+holds "$(value "$work/a.json" cycles) and $(value "$work/b.json" cycles)" \
+    test $(($(value "$work/b.json" cycles) - $(value "$work/a.json" cycles))) -eq 2000
+
 testcase "mistakes on the command line are explained"
 sluice trace cut "$work/add"
 status_is 2

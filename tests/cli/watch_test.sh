@@ -79,6 +79,7 @@ for track in IPC issuing 'L1 read hits' 'LLC read hits' memory DRAM; do
     holds "no track '$track'" grep -qE "^  $track +[0-9.]+ .*(\xe2\x96|[▁▂▃▄▅▆▇█])" "$work/terminal"
 done
 holds "DRAM is idle" grep -qE '^  DRAM +[1-9][0-9.]+ GB/s' "$work/terminal"
+sed -E 's/\x1b\[[0-9]*[A-Z]//g; s/\r//g' "$work/terminal" >"$work/run"
 screen
 holds "$(head -n 30 "$work/screen")" test "$(grep -c 'IPC' "$work/screen")" -eq 1
 holds "the summary follows" grep -q 'synth:stream on adaptive-80sm' "$work/screen"
@@ -100,6 +101,18 @@ print(max(len(line) for line in lines if "%" in line and "COMMAND" not in line))
     holds "the counts follow" grep -q '4 runs: 4 simulated' "$work/screen"
 done
 holds "no curve" grep -qE '%  [▁▂▃▄▅▆▇█]+' "$work/terminal"
+sed -E 's/\x1b\[[0-9]*[A-Z]//g; s/\r//g' "$work/terminal" >"$work/lab"
+
+testcase "docs/timeline.md shows the pages as they are drawn"
+awk '/^```text/ { on = 1; next } /^```/ { on = 0 } on' docs/timeline.md >"$work/shown"
+for form in '^  [0-9.]+ M cycles   [0-9.]+ M warp instructions   [0-9.]+ M/s ' '^  IPC +[0-9.]+ +[▁▂▃▄▅▆▇█]+$' '^  issuing +[0-9.]+ % of SM cycles +[▁▂▃▄▅▆▇█]+$' '^  LLC read hits +[0-9.]+ % +[▁▂▃▄▅▆▇█]+$'; do
+    holds "the page has no line '$form'" grep -qE "$form" "$work/shown"
+    holds "the program prints no line '$form'" grep -qE "$form" "$work/run"
+done
+for form in '[0-9] of [0-9] runs   [0-9] running   [0-9]+ %   about [0-9]+ s left' '^  [a-z:]+, [a-z]+ +[0-9]+ % +[0-9.]+ s +[0-9.]+ +[0-9.]+ % +[0-9.]+ % +[0-9.]+ %  [▁▂▃▄▅▆▇█]+$'; do
+    holds "the page has no line '$form'" grep -qE "$form" "$work/shown"
+    holds "lab prints no line '$form'" grep -qE "$form" "$work/lab"
+done
 
 testcase "lab run: Ctrl-C leaves a clean terminal"
 rm -rf "$work"/page.sqlite* "$work/pid"

@@ -13,7 +13,11 @@ try() {
     printed_as_shown '^  simulated in'
 }
 
-for page in README.md docs/architecture.md docs/correlate.md docs/energy.md docs/kernels.md docs/plot.md docs/scripting.md docs/traces.md docs/model/*.md; do console_page "$page"; done
+for page in README.md docs/architecture.md docs/correlate.md docs/energy.md docs/kernels.md docs/latency.md docs/plot.md docs/scripting.md docs/timeline.md docs/traces.md docs/model/*.md; do console_page "$page"; done
+
+testcase "docs/plot.svg is what docs/plot.md draws"
+[ -z "$update" ] || cp build/plot.svg docs/plot.svg
+holds "it differs (if that is intended: tests/docs/update.sh)" cmp -s build/plot.svg docs/plot.svg
 
 if [ -z "$update" ]; then
     # The examples of README.md see the tree, but do not write into it.

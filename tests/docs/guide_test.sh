@@ -22,4 +22,10 @@ console_page $page
 testcase "the guide leaves a page and its plots"
 for file in sweep.html sweep.figures/sweep.svg sweep.figures/sweep.pdf sweep.csv sharing.html; do holds "there is no $file" test -s "$folder/$file"; done
 
+# A picture of the page is what its command draws. timeline.png is made by tests/report/trace_viewer.py.
+testcase "docs/slices.svg is what the guide draws"
+[ -z "$update" ] || cp "$folder/slices.svg" docs/slices.svg
+holds "it differs (if that is intended: tests/docs/update.sh)" cmp -s "$folder/slices.svg" docs/slices.svg
+holds "there is no timeline" test -s "$folder/nn.json"
+
 tests_end

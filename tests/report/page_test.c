@@ -71,7 +71,18 @@ TEST("a published value has the simulated value, a verdict and its cell") {
     CHECK_TEXT(page,
                "\"said\": \"28.1\", \"ours\": 29, \"low\": 27.9, \"high\": 30.2, \"verdict\": \"agrees\", \"sheet\": 0,"
                " \"row\": 6, \"column\": 2,"
-               " \"mark\": 1.281");
+               " \"mark\": 1.281, \"error\": null");
+    free(page);
+}
+
+TEST("a published quantity has an error in per cent") {
+    struct error err = {0};
+    struct figure_paper before = made_papers[0];
+    made_papers[0].neutral = NAN;
+    made_papers[0].ours = 2 * made_papers[0].paper;
+    char *page = page_text(NULL, &err);
+    CHECK_TEXT(page, "\"mark\": 1.281, \"error\": 100}");
+    made_papers[0] = before;
     free(page);
 }
 
