@@ -164,6 +164,8 @@ bool sass_line_read(struct sass_text text, unsigned version, bool line_info, str
         if (line->mask) lanes_fill(line->mask, line->address);
     }
     skip_blanks(&c);
+    if (version >= 5 && c.at == c.end && line->has_addresses)
+        return reject(&c, "the immediate; it or an address, a distance or a difference is missing");
     if (version >= 5 && c.at < c.end) {
         int64_t immediate = 0;
         bool hex = c.end - c.at > 2 && c.at[1] == 'x';

@@ -7,7 +7,8 @@
  *     mode 1  that of the first, and the distance between one and the next
  *     mode 2  that of the first, and the difference of each following one from the one before it, so that one active
  *             lane has none; writers use this mode for single lanes
- * Lines of version 3 and 4 have no immediate; lines of version 5 may lack it. */
+ * Lines of version 3 and 4 have no immediate. Lines of version 5 may lack it if they have no addresses: after addresses, a
+ * line without it cannot be distinguished from one that lacks an address. */
 #ifndef SLUICE_SASS_LINE_H
 #define SLUICE_SASS_LINE_H
 

@@ -92,10 +92,15 @@ TEST("a broken line is rejected at the field that is wrong") {
         {"0000 00000003 0 LDG 0 4 0 0x10 0xg", 32, "`0xg`: expected an address"},
         {"0000 00000003 0 LDG 0 4 0 0x10 0x1000000000000000", 32, "expected an address"},
         {"0000 00000003 0 LDG 0 4 1 0x10", 31, "expected the distance"},
-        {"0000 00000003 0 LDG 0 4 1 0x10 -32", 35, "a difference leads beyond"},
+        {"0000 00000003 0 LDG 0 4 1 0x10 -32 0", 35, "a difference leads beyond"},
         {"0000 00000003 0 LDG 0 4 2 0x10 four", 32, "`four`: expected the difference"},
         {"0000 00000003 0 LDG 0 4 2 0x10 99999999999999999999", 32, "expected the difference"},
         {"0000 00000001 0 LDG 0 4 2 0x10 0 0", 34, "`0`: expected the end of the line"},
+        {"0000 0000000f 0 LDG 0 4 0 0x10 0x20 0x30 0", 43,
+         "the line ends here; expected the immediate; it or an address"},
+        {"0000 0000000f 0 LDG 0 4 1 0x10 0", 33, "the line ends here; expected the immediate"},
+        {"0000 0000000f 0 LDG 0 4 2 0x10 4 4 0", 37, "the line ends here; expected the immediate"},
+        {"0000 00000001 0 LDG 0 4 2 0x10", 31, "the line ends here; expected the immediate"},
     };
     for (unsigned i = 0; i < COUNT_OF(broken); i++) {
         struct sass_line line;
