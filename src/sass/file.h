@@ -12,6 +12,7 @@
 
 #include "sass/header.h"
 #include "sass/line.h"
+#include "sass/pages.h"
 
 struct sass_file;
 
@@ -49,11 +50,14 @@ bool sass_file_has(const struct sass_file *file, uint64_t cta);
 /* Whether all have been. */
 bool sass_file_complete(const struct sass_file *file);
 
-/* Whether any kernel file has atomics on memory that CTAs share, and tensor instructions (scan.c). The machine needs to
- * know before the first kernel. `goes_on` is called periodically; false ends the scan. */
+/* Whether any kernel file has atomics on memory that CTAs share, and tensor instructions, which the machine needs to know
+ * before the first kernel. */
 struct sass_uses {
     bool atomics, tensor;
 };
-bool sass_scan(const char *path, struct sass_uses *uses, bool (*goes_on)(void *user), void *user, struct error *err);
+/* Adds what a kernel file uses, and the pages of global memory that the kernel writes (scan.c). `goes_on` is called
+ * periodically; false ends the scan. */
+bool sass_scan(const char *path, struct sass_uses *uses, struct sass_pages *written, bool (*goes_on)(void *user),
+               void *user, struct error *err);
 
 #endif

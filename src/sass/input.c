@@ -136,20 +136,5 @@ bool sass_input_line(struct sass_input *in, struct sass_text *line, struct error
     return true;
 }
 
-bool sass_input_block(struct sass_input *in, struct sass_text *block, struct error *err) {
-    const char *stop;
-    while (!(stop = memrchr(in->at, '\n', (size_t)(in->end - in->at)))) {
-        if (in->ended) {
-            if (in->at == in->end) return false;
-            stop = in->end - 1;
-            break;
-        }
-        if (!more_text(in, err)) return false;
-    }
-    *block = (struct sass_text){in->at, stop + 1};
-    in->at = stop + 1;
-    return true;
-}
-
 unsigned sass_input_line_number(const struct sass_input *in) { return in->line; }
 uint64_t sass_input_bytes(const struct sass_input *in) { return in->bytes; }

@@ -26,8 +26,6 @@ void sass_input_close(struct sass_input *input);
 /* The next line without its end; it is valid until the next call. False at the end of the file, and with an error if
  * the file cannot be read or decompressed. */
 bool sass_input_line(struct sass_input *input, struct sass_text *line, struct error *err);
-/* The same for all complete lines in memory, with their ends; at least one. */
-bool sass_input_block(struct sass_input *input, struct sass_text *block, struct error *err);
 
 /* Number of the line read last, from 1; text read so far, decompressed. */
 unsigned sass_input_line_number(const struct sass_input *input);

@@ -143,6 +143,27 @@ static bool take_addresses(struct cursor *c, struct sass_line *line) {
     return true;
 }
 
+static void skip_word(struct cursor *c) {
+    skip_blanks(c);
+    while (!word_ends(c)) c->at++;
+}
+
+bool sass_line_opcode(struct sass_text text, bool line_info, struct sass_text *opcode) {
+    struct cursor c = {text.at, text.at, text.end, NULL};
+    unsigned registers = 0, digit;
+    for (unsigned i = 0; i < (line_info ? 3u : 2u); i++) skip_word(&c); /* line number, PC, mask */
+    skip_blanks(&c);
+    for (; c.at < c.end && (digit = (unsigned)(uint8_t)*c.at - '0') < 10 && registers <= SASS_REGISTERS; c.at++)
+        registers = registers * 10 + digit;
+    if (!word_ends(&c) || registers > SASS_REGISTERS) return false;
+    for (; registers; registers--) skip_word(&c);
+    skip_blanks(&c);
+    opcode->at = c.at;
+    skip_word(&c);
+    opcode->end = c.at;
+    return opcode->at < opcode->end && *opcode->at >= 'A' && *opcode->at <= 'Z';
+}
+
 bool sass_line_read(struct sass_text text, unsigned version, bool line_info, struct sass_line *line,
                     struct sass_problem *problem) {
     enum { MOST_WIDTH = 1024 };

@@ -38,6 +38,8 @@ struct sass_problem {
     char text[160];
 };
 
+/* The opcode of the line, without a check of what surrounds it; false if it has none. */
+bool sass_line_opcode(struct sass_text text, bool line_info, struct sass_text *opcode);
 bool sass_line_read(struct sass_text text, unsigned version, bool line_info, struct sass_line *line,
                     struct sass_problem *problem);
 

@@ -201,6 +201,9 @@ static struct sass_opcode decode(struct sass_text text, unsigned binary_version)
     }
     bool memory = opcode.op == OP_load || opcode.op == OP_store || opcode.op == OP_atomic;
     if (memory || opcode.role == SASS_UNKNOWN) decode_access(&opcode, rest);
+    struct sass_text left = rest, first = {0};
+    if (opcode.role == SASS_BULK_WRITE && next_suffix(&left, &first) && is_text(first, "S"))
+        opcode.role = SASS_PLAIN; /* UBLKCP.S.G: to shared memory */
     if (opcode.role == SASS_TENSOR) decode_tensor(&opcode, name, rest);
     if (opcode.role == SASS_DOUBLE || (opcode.op == OP_int_mad && has_suffix(rest, "WIDE"))) opcode.results = 2;
     if (opcode.role == SASS_BARRIER && has_suffix(rest, "ARV")) opcode.flags = INSTR_ARRIVE;

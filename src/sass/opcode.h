@@ -23,6 +23,7 @@ enum sass_role {
     SASS_COMMIT, /* ends a group of copies */
     SASS_WAIT,   /* for groups of copies, or for another scoreboard */
     SASS_TENSOR,
+    SASS_BULK_WRITE, /* by the bulk copy unit, at addresses that are not in a trace */
 };
 
 enum { SASS_OPCODES = 1 << 14 };

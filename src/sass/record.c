@@ -63,6 +63,12 @@ static enum memory_space space_of(const struct sass_opcode *opcode, const struct
     }
 }
 
+uint32_t sass_global_lanes(const struct sass_header *header, const struct sass_line *line,
+                           const struct sass_opcode *opcode) {
+    uint32_t mask = line->mask & opcode->lanes;
+    return mask && space_of(opcode, header, line->address, &mask) == SPACE_GLOBAL ? mask : 0;
+}
+
 /* Addresses as the stream has them: relative to the window, and aligned. */
 static void convert(const struct sass_header *header, enum memory_space space, unsigned bytes,
                     uint64_t address[WARP_LANES]) {

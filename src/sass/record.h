@@ -42,6 +42,9 @@ struct sass_record {
 uint32_t sass_warp_lanes(const struct kernel *kernel, uint32_t warp);
 void sass_warp_start(struct sass_warp *warp, const struct kernel *kernel, uint64_t cta, uint32_t index);
 
+/* Active lanes of an access that access global memory. */
+uint32_t sass_global_lanes(const struct sass_header *header, const struct sass_line *line,
+                           const struct sass_opcode *opcode);
 /* The record of a line. `last`: no line of the warp follows, so that EXIT ends it. */
 void sass_record_make(const struct sass_header *header, struct sass_warp *warp, const struct sass_line *line,
                       const struct sass_opcode *opcode, bool last, struct sass_record *record);

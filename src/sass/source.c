@@ -23,6 +23,9 @@ struct sass_source {
     struct sass_list list;
     struct sass_uses uses;
     bool scanned;
+    struct sass_pages *written; /* by each kernel, if it is among `kept`; else it is found again */
+    bool *kept;
+    struct sass_pages written_again;
     uint32_t next; /* kernel */
     struct error failure;
     bool interrupted;
@@ -32,6 +35,7 @@ struct sass_source {
 
     /* of the kernel being read; NULL: none */
     struct sass_file *file;
+    const struct sass_pages *read_write;
     struct trace *trace;
     struct instr *records; /* static records: the first of each number; `conflicts` is 0 where there is none */
     uint64_t region[REGIONS];
@@ -63,8 +67,6 @@ static void forget_unknown(struct sass_source *s) {
     s->unknown_count = 0;
 }
 
-/* --- a kernel --- */
-
 static void drop_kernel(struct sass_source *s) {
     if (!s->file) return;
     for (unsigned i = 0; i < s->opcodes.count; i++)
@@ -85,7 +87,38 @@ static bool goes_on(void *source) {
     return !s->interrupted;
 }
 
+/* --- written pages --- */
+
+/* Scans all kernels and keeps the pages that they write, as far as memory is left for that. */
+static bool scan(struct sass_source *s) {
+    enum { KEPT_BYTES = 24 << 20 };
+    size_t bytes = 0;
+    for (uint32_t i = 0; i < s->list.count && !s->scanned && !s->interrupted; i++) {
+        sass_pages_release(&s->written[i]); /* of a scan that was interrupted */
+        s->kept[i] = false;
+        if (!sass_scan(s->list.kernels[i], &s->uses, &s->written[i], goes_on, s, &s->failure)) return false;
+        s->kept[i] = bytes + sass_pages_bytes(&s->written[i]) <= KEPT_BYTES;
+        bytes += s->kept[i] ? sass_pages_bytes(&s->written[i]) : 0;
+        if (!s->kept[i]) sass_pages_release(&s->written[i]);
+    }
+    s->scanned = !s->interrupted;
+    return s->scanned;
+}
+
+/* The pages that kernel `i` writes; NULL after an error, or if the consumer gives up. */
+static const struct sass_pages *written_by(struct sass_source *s, uint32_t i) {
+    struct sass_uses known = {0};
+    if (s->kept[i]) return &s->written[i];
+    sass_pages_release(&s->written_again);
+    bool good = sass_scan(s->list.kernels[i], &known, &s->written_again, goes_on, s, &s->failure);
+    return good && !s->interrupted ? &s->written_again : NULL;
+}
+
+/* --- a kernel --- */
+
 static bool open_kernel(struct sass_source *s) {
+    s->read_write = written_by(s, s->next);
+    if (!s->read_write) return false;
     s->file = sass_file_open(s->list.kernels[s->next], &s->failure);
     if (!s->file) return false;
     const struct sass_header *header = sass_file_header(s->file);
@@ -122,6 +155,20 @@ static void put_exit(struct sass_source *s, uint32_t id) {
     put(s, &(struct instr){.id = id, .active = s->warp.live, .op = OP_exit, .conflicts = 1}, NULL);
 }
 
+/* Whether it is a load from pages that the kernel does not write. Others than the kernel may write what is always fetched
+ * again. */
+static bool is_read_only(const struct sass_source *s, const struct sass_record *record) {
+    const struct instr *instr = &record->instr;
+    uint64_t last = UINT64_MAX;
+    if (instr->op != OP_load || instr->space != SPACE_GLOBAL || instr->cache == CACHE_VOLATILE) return false;
+    for (unsigned i = 0; i < record->note.count; i++) {
+        uint64_t page = touch_address(record->note.touch[i]) / SASS_PAGE_BYTES;
+        if (page != last && sass_pages_has(s->read_write, touch_address(record->note.touch[i]))) return false;
+        last = page;
+    }
+    return true;
+}
+
 static bool put_line(struct sass_source *s, const struct sass_file_state *state) {
     struct sass_opcode *opcode = sass_opcodes_find(&s->opcodes, state->line.opcode);
     uint32_t id = opcode ? number_of(s, state->line.pc) : RECORDS;
@@ -135,6 +182,7 @@ static bool put_line(struct sass_source *s, const struct sass_file_state *state)
     struct instr part;
     sass_record_make(sass_file_header(s->file), &s->warp, &state->line, opcode, last, &record);
     record.instr.id = id;
+    if (is_read_only(s, &record)) record.instr.flags |= INSTR_READ_ONLY;
     if (record.instr.op == OP_tensor)
         while (sass_record_next_part(&record, opcode, &part)) put(s, &part, NULL);
     put(s, &record.instr, record.note.touch);
@@ -173,13 +221,6 @@ static void read_until(struct sass_source *s, uint64_t cta) {
 }
 
 /* --- as a source --- */
-
-static bool scan(struct sass_source *s) {
-    for (uint32_t i = 0; i < s->list.count && !s->scanned && !s->interrupted; i++)
-        if (!sass_scan(s->list.kernels[i], &s->uses, goes_on, s, &s->failure)) return false;
-    s->scanned = !s->interrupted;
-    return s->scanned;
-}
 
 static bool next_kernel(struct stream_source *source, struct kernel *kernel) {
     struct sass_source *s = sass_of(source);
@@ -227,6 +268,10 @@ static void destroy(struct stream_source *source) {
     struct sass_source *s = sass_of(source);
     drop_kernel(s);
     forget_unknown(s);
+    for (uint32_t i = 0; i < s->list.count; i++) sass_pages_release(&s->written[i]);
+    sass_pages_release(&s->written_again);
+    free(s->written);
+    free(s->kept);
     sass_list_close(&s->list);
     free(s);
 }
@@ -245,9 +290,13 @@ static const struct stream_ops sass_ops = {
 struct stream_source *sass_open(const char *path, struct error *err) {
     struct sass_source *s = mem_alloc(1, sizeof *s);
     s->source.ops = &sass_ops;
-    if (sass_list_open(&s->list, path, err)) return &s->source;
-    free(s);
-    return NULL;
+    if (!sass_list_open(&s->list, path, err)) {
+        free(s);
+        return NULL;
+    }
+    s->written = mem_alloc(s->list.count, sizeof *s->written);
+    s->kept = mem_alloc(s->list.count, sizeof *s->kept);
+    return &s->source;
 }
 
 const struct sass_list *sass_source_list(const struct stream_source *source) {

@@ -6,8 +6,8 @@
  * or a CTA is long, packed records wait in memory, and beyond SASS_PACKED_BYTES in an unnamed temporary file. Memory is
  * therefore independent of the length of the file.
  *
- * A machine has to know before the first kernel whether a program has atomics or tensor instructions, so the files are
- * scanned for their opcodes before. */
+ * A machine has to know before the first kernel whether a program has atomics or tensor instructions, and loads of data
+ * that a kernel does not write are marked (INSTR_READ_ONLY), so the files are scanned before. */
 #ifndef SLUICE_SASS_SOURCE_H
 #define SLUICE_SASS_SOURCE_H
 

@@ -10,15 +10,17 @@ counters() { python3 -c 'import json, sys; print("\n".join(f"{k} {v}" for k, v i
 
 python3 tests/sass/equivalent.py "$work"
 
-for kernel in add stride; do
+for kernel in add stride reuse; do
     testcase "$kernel as PTX and as an equivalent trace has the same accesses, and cycles within 2 %"
-    sluice run --launch "$work/$kernel.yaml" --json "$work/ptx.json"
-    status_is 0
-    sluice run --trace "$work/$kernel/kernelslist.g" --json "$work/trace.json"
-    status_is 0
-    err_empty
-    a=$(value "$work/ptx.json" cycles) b=$(value "$work/trace.json" cycles)
-    holds "$a cycles as PTX, $b as a trace" test $((a > b ? 100 * (a - b) : 100 * (b - a))) -le $((2 * a))
+    for gpu in v100 a100 h100 fermi-15sm adaptive-80sm; do
+        sluice run --launch "$work/$kernel.yaml" --gpu $gpu --json "$work/ptx.json"
+        status_is 0
+        sluice run --trace "$work/$kernel/kernelslist.g" --gpu $gpu --json "$work/trace.json"
+        status_is 0
+        err_empty
+        a=$(value "$work/ptx.json" cycles) b=$(value "$work/trace.json" cycles)
+        holds "$gpu: $a cycles as PTX, $b as a trace" test $((a > b ? 100 * (a - b) : 100 * (b - a))) -le $((2 * a))
+    done
     sluice record --launch "$work/$kernel.yaml" -o "$work/ptx.stream"
     sluice trace info "$work/ptx.stream" --json "$work/a.json"
     sluice trace info "$work/$kernel" --json "$work/b.json"
@@ -26,6 +28,19 @@ for kernel in add stride; do
         holds "$key differ" test "$(value "$work/a.json" $key)" = "$(value "$work/b.json" $key)"
     done
 done
+
+testcase "data that a kernel does not write are read-only in a trace as in PTX, and in the recording of it"
+sluice trace convert "$work/reuse" -o "$work/reuse.stream"
+for input in "--launch $work/reuse.yaml" "--trace $work/reuse" "--trace $work/reuse.stream"; do
+    sluice run $input --gpu a100 --json "$work/copies.json"
+    value "$work/copies.json" stats/copies.read_hits
+    sluice run $input --gpu selrep-64sm --design selrep --json "$work/selrep.json"
+    value "$work/selrep.json" stats/selrep.requests
+done >"$work/copies"
+holds "$(cat "$work/copies")" test "$(sort -u "$work/copies" | wc -l)" -eq 2
+holds "$(cat "$work/copies")" test "$(sort -n "$work/copies" | head -n 1)" -gt 0
+
+sluice run --trace "$work/stride/kernelslist.g" --json "$work/trace.json"
 counters "$work/trace.json" >"$work/stride.counters"
 
 testcase "versions 3 and 4 of a trace give the same run as version 5"

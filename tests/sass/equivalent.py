@@ -5,7 +5,7 @@
 
 DIRECTORY/NAME.yaml and DIRECTORY/NAME/kernelslist.g execute the same instructions: each PTX instruction is a line with an
 opcode of the same class, and the same dependences. `add` is z[i] = x[i] + y[i]; `stride` reads x[33 i], reverses it in
-shared memory and writes it back. Buffers are where Sluice allocates them. VERSION (default 5) is that of the tracer."""
+shared memory and writes it back; in `reuse` all CTAs read the same 64 KB, bypassing the L1, and write z[i]. Buffers are where Sluice allocates them. VERSION (default 5) is that of the tracer."""
 import os
 import sys
 
@@ -65,6 +65,24 @@ STRIDED = HEAD + """.visible .entry stride(.param .u64 x)
     ret;
 }
 """
+REUSE_STEPS = 128
+REUSE = HEAD + """.visible .entry reuse(.param .u64 x, .param .u64 z)
+{
+    .reg .b32 %r<4>; .reg .b64 %d<7>; .reg .f32 %f<3>;
+    ld.param.u64 %d1, [x];
+    ld.param.u64 %d2, [z];
+    mov.u32 %r1, %tid.x;
+    mov.u32 %r2, %ctaid.x;
+    mul.wide.u32 %d3, %r1, 4;
+    add.s64 %d4, %d1, %d3;
+""" + "".join(f"    ld.global.cg.f32 %f1, [%d4+{512 * i}];\n    add.f32 %f2, %f1, %f1;\n" for i in range(REUSE_STEPS)) + """
+    mad.lo.s32 %r3, %r2, 128, %r1;
+    mul.wide.u32 %d5, %r3, 4;
+    add.s64 %d6, %d2, %d5;
+    st.global.f32 [%d6], %f2;
+    ret;
+}
+"""
 
 
 def add(cta, warp):
@@ -114,6 +132,24 @@ def stride(cta, warp):
     yield full, "1 R15 IADD3 2 R12 R14 0"
     yield full, f"1 R16 LDS 1 R15 4 1 {SHARED + 508 - 128 * warp:#x} -4"
     yield full, f"0 STG.E.SYS 2 R8 R16 4 1 {x:#x} {4 * STRIDE}"
+    yield full, "0 EXIT 0 0"
+
+
+def reuse(cta, warp):
+    full = 0xFFFFFFFF
+    yield full, "1 R2 LDC.64 0 8 1 0x0 0"
+    yield full, "1 R4 LDC.64 0 8 1 0x8 0"
+    yield full, "1 R6 S2R 0 0"
+    yield full, "1 R7 S2R 0 0"
+    yield full, "1 R8 IMUL 1 R6 0"
+    yield full, "1 R10 IADD3 2 R2 R8 0"
+    for i in range(REUSE_STEPS):
+        yield full, f"1 R12 LDG.E.STRONG.GPU 1 R10 4 1 {BASE + 512 * i + 128 * warp:#x} 4"
+        yield full, "1 R13 FADD 1 R12 0"
+    yield full, "1 R14 IMAD 2 R7 R6 0"
+    yield full, "1 R15 IMUL 1 R14 0"
+    yield full, "1 R17 IADD3 2 R4 R15 0"
+    yield full, f"0 STG.E.SYS 2 R17 R13 4 1 {BASE + 512 * (REUSE_STEPS + cta) + 128 * warp:#x} 4"
     yield full, "0 EXIT 0 0"
 
 
@@ -174,6 +210,16 @@ buffers:
 launches:
   - {{kernel: stride, grid: [{CTAS}], block: [{THREADS}], args: [{{buffer: x}}]}}
 """)
+    write(f"{folder}/reuse.ptx", REUSE)
+    write(f"{folder}/reuse.yaml", f"""name: reuse
+ptx: reuse.ptx
+buffers:
+  - {{name: x, bytes: {512 * REUSE_STEPS}}}
+  - {{name: z, bytes: {4 * THREADS * CTAS}}}
+launches:
+  - {{kernel: reuse, grid: [{CTAS}], block: [{THREADS}], args: [{{buffer: x}}, {{buffer: z}}]}}
+""")
+    write_trace(f"{folder}/reuse", "reuse", reuse, 0, version)
     write_trace(f"{folder}/add", "add", add, 0, version)
     write_trace(f"{folder}/stride", "stride", stride, 512, version)
 

@@ -99,7 +99,7 @@ TEST("a wait for groups of copies names the copies that may be pending") {
                                      9);
     REQUIRE(read.count == 9);
     CHECK_EQ(read.record[0].op, OP_load);
-    CHECK_EQ(read.record[0].flags, INSTR_ASYNC);
+    CHECK_EQ(read.record[0].flags, INSTR_ASYNC | INSTR_READ_ONLY);
     CHECK_EQ(read.record[0].cache, CACHE_GLOBAL);
     CHECK_EQ(read.record[0].conflicts, 4); /* 512 bytes over 32 banks */
     CHECK_EQ(read.record[5].op, OP_fence);
