@@ -46,12 +46,14 @@ enum { MOST_DESIGNS = 32 };
 /* A row of the table: a ratio of two sums of counters, or one sum. */
 struct metric {
     const char *name, *unit;
-    const char *over[4], *under[8]; /* counter names; `under` empty: one sum */
+    const char *over[8], *under[8]; /* counter names; `under` empty: one sum */
     double scale;
 };
 
-#define L1_READS  "l1.read_hits", "l1.read_pending_hits", "l1.read_misses", "l1.read_bypasses"
-#define LLC_READS "llc.read_hits", "llc.read_pending_hits", "llc.read_misses"
+#define L1_READS "l1.read_hits", "l1.read_pending_hits", "l1.read_misses", "l1.read_bypasses"
+/* Reads that miss in the near copies of two partitions are counted at their home slices. */
+#define LLC_READS \
+    "llc.read_hits", "llc.read_pending_hits", "llc.read_misses", "copies.read_hits", "copies.read_pending_hits"
 static const struct metric metrics[] = {
     {"load latency", "cycles", {"sm.load_cycles"}, {"sm.loads"}, 1},
     {"L1 hits", "% of reads", {"l1.read_hits"}, {L1_READS}, 100},

@@ -13,7 +13,10 @@ static const struct plot_metric metrics[] = {
     {"Issuing", "% of SM cycles", "100 * sm.issuing / sm.cycles"},
     {"L1 read hits", "% of reads",
      "100 * l1.read_hits / (l1.read_hits + l1.read_pending_hits + l1.read_misses + l1.read_bypasses)"},
-    {"LLC read hits", "% of reads", "100 * llc.read_hits / (llc.read_hits + llc.read_pending_hits + llc.read_misses)"},
+    {"LLC read hits", "% of reads",
+     "100 * (llc.read_hits + (copies.read_hits ? 0)) /"
+     " (llc.read_hits + llc.read_pending_hits + llc.read_misses + (copies.read_hits ? 0) +"
+     " (copies.read_pending_hits ? 0))"},
     {"DRAM traffic", "bytes per cycle", "(dram.read_bytes + dram.write_bytes) / cycles"},
 };
 

@@ -175,6 +175,11 @@ double report_read_hits(const char *cache, double (*count)(const void *from, con
         reads += count(from, name);
         if (i == 0) hits = reads;
     }
+    if (strcmp(cache, "llc") == 0) { /* near copies; reads that miss there are counted at their home slices */
+        double copied = count(from, "copies.read_hits");
+        hits += copied;
+        reads += copied + count(from, "copies.read_pending_hits");
+    }
     return reads > 0 ? 100 * hits / reads : -1;
 }
 

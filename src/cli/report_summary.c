@@ -174,6 +174,7 @@ static void write_cycles(const struct summary *summary) {
 
 /* The memory hierarchy, one line per level */
 
+/* The LLC as a whole includes near copies; reads that miss there are counted at their home slices. */
 static void write_cache(const struct summary *summary, const char *label, const char *prefix) {
     static const char *const parts[] = {"read_hits",     "read_pending_hits", "read_misses",
                                         "read_bypasses", "write_hits",        "write_misses"};
@@ -185,6 +186,10 @@ static void write_cache(const struct summary *summary, const char *label, const 
     }
     snprintf(name, sizeof name, "%s.read_hits", prefix);
     if (!has(summary, name)) return;
+    if (strcmp(prefix, "llc") == 0) {
+        value[0] += count(summary, "copies.read_hits");
+        value[1] += count(summary, "copies.read_pending_hits");
+    }
     uint64_t reads = value[0] + value[1] + value[2] + value[3], writes = value[4] + value[5];
     fprintf(summary->out, "    %-8s %12s reads", label, grouped(reads).text);
     if (reads)
@@ -193,6 +198,15 @@ static void write_cache(const struct summary *summary, const char *label, const 
     if (value[3] * 1000 >= reads && value[3] > 0) fprintf(summary->out, ", %.1f %% bypassed", percent(value[3], reads));
     if (writes) fprintf(summary->out, "; %s writes: %.1f %% hits", grouped(writes).text, percent(value[4], writes));
     fputc('\n', summary->out);
+}
+
+static void write_bridges(const struct summary *summary) {
+    if (!has(summary, "bridge.requests")) return;
+    uint64_t requests = count(summary, "bridge.requests"), fetches = count(summary, "bridge.fetches"),
+             bytes = count(summary, "bridge.request_bytes") + count(summary, "bridge.reply_bytes");
+    fprintf(summary->out, "    %-8s %12s crossings: %s requests, %s fetches of copies; %.1f GB/s\n", "bridges",
+            grouped(requests + fetches).text, grouped(requests).text, grouped(fetches).text,
+            gigabytes_per_second(summary, (double)bytes));
 }
 
 static void write_network(const struct summary *summary, const char *label, const char *prefix) {
@@ -266,6 +280,8 @@ void report_write_summary(FILE *out, const struct run_report *report) {
     write_cache(&summary, "L1", "l1");
     write_network(&summary, "requests", "noc.request");
     write_cache(&summary, "LLC", "llc");
+    write_cache(&summary, "copies", "copies");
+    write_bridges(&summary);
     write_network(&summary, "replies", "noc.reply");
     write_dram(&summary);
     report_write_latency(out, NULL, total, report->stats);

@@ -16,6 +16,21 @@ status_is 0
 cycles=$(grep -m1 -oE '"cycles": [0-9]+' "$work/run.json")
 holds "$cycles is not in the comparison" grep -q "$cycles" "$work/compare.json"
 
+testcase "reads that near copies serve count as reads and hits of the LLC"
+sluice compare mm:tiny --gpu a100 --designs default,shared --json "$work/copies.json"
+status_is 0
+holds "$(grep 'LLC accesses' "$work/out")" awk '/LLC accesses/ { exit !($4 == $5) }' "$work/out"
+sluice run mm:tiny --gpu a100 --json "$work/a.json"
+holds "$(cat "$work/out")" grep -qE '^    LLC +2,272 reads: ' "$work/out"
+holds "$(cat "$work/out")" grep -qE '^    copies +[0-9,]+ reads: ' "$work/out"
+holds "$(cat "$work/out")" grep -qE '^    bridges +[0-9,]+ crossings: [0-9,]+ requests, [0-9,]+ fetches of copies; [0-9.]+ GB/s$' "$work/out"
+sluice run mm:tiny --gpu a100 --design shared --json "$work/b.json"
+holds "$(cat "$work/out")" grep -qE '^    LLC +2,272 reads: ' "$work/out"
+sluice diff "$work/a.json" "$work/b.json" --all
+holds "LLC reads differ" test -z "$(grep 'LLC reads ' "$work/out")"
+sluice run mm:tiny
+holds "copies without partitions" test -z "$(grep -E '^    (copies|bridges) ' "$work/out")"
+
 testcase "rejects mistyped and missing designs before anything runs"
 sluice compare va:tiny --designs shared,privat
 status_is 2
