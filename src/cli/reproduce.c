@@ -55,7 +55,7 @@ static enum status reproduce(const struct command *command, int argc, char **arg
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (arguments.count == 0)
         return complain(command, "missing experiment: a paper (adaptive, icc, selrep, bypass), one of its figures"
-                                 " (`sluice list experiments`) or `quick`");
+                                 " (`sluice list experiments`), `quick` or `microbench`");
     if (!values.verify && (values.within || values.seed || values.kept))
         return complain(command, "--within, --seed and --kept require --verify");
     if (values.verify && (values.output || values.store || values.size))
@@ -85,7 +85,8 @@ static enum status reproduce(const struct command *command, int argc, char **arg
 static const char *const details[] = {
     "Simulates the runs of a paper's experiments, as `sluice lab run` does, and builds their report, as `sluice"
     " report` does. PAPER is adaptive, icc, selrep or bypass, PAPER/FIGURE one of its figures, `quick` a few headline"
-    " comparisons that take minutes. If interrupted, rerun the command to continue.",
+    " comparisons that take minutes, `microbench` the microbenchmarks of V100, A100 and H100 with published measurements"
+    " (docs/machines.md). If interrupted, rerun the command to continue.",
     "With --verify N, nothing is reported: N of the paper's kept results, drawn by a seed, are simulated again by this program"
     " and compared value by value. A result that was kept from another version of the model is marked `model changed"
     " since`. The exit status is 1 if a value differs.",

@@ -11,7 +11,7 @@
 #include "base/file.h"
 #include "sass/decoder.h"
 
-enum { TEXT_BYTES = 1 << 18, RAW_BYTES = 1 << 16 };
+enum { TEXT_BYTES = 1 << 18, RAW_BYTES = 1 << 16, HEAD_BYTES = 512 };
 _Static_assert((int)TEXT_BYTES > (int)SASS_LINE_BYTES, "a line fits");
 
 struct sass_input {
@@ -40,6 +40,14 @@ static bool read_raw(struct sass_input *in, struct error *err) {
     return true;
 }
 
+/* Whether the bytes cannot be text: control characters, or the beginning of a bzip2 file. */
+static bool is_binary(const uint8_t *at, const uint8_t *end) {
+    if (end - at > 3 && memcmp(at, "BZh", 3) == 0) return true;
+    for (; at < end; at++)
+        if (*at < '\t') return true;
+    return false;
+}
+
 struct sass_input *sass_input_open(const char *path, struct error *err) {
     struct sass_input *in = mem_alloc(1, sizeof *in);
     struct stat status;
@@ -52,7 +60,13 @@ struct sass_input *sass_input_open(const char *path, struct error *err) {
     good = good && read_raw(in, err);
     if (!good) return sass_input_close(in), NULL;
     in->decoder = decoder_create(in->raw, (size_t)(in->raw_end - in->raw), SASS_DECODER_BYTES);
-    return in;
+    const uint8_t *head_end = in->raw + min_u64((uint64_t)(in->raw_end - in->raw), HEAD_BYTES);
+    if (in->decoder || !is_binary(in->raw, head_end)) return in;
+    error_set(
+        err, "%s: neither text nor compressed by gzip, xz or zstd, the compressions that are read; decompress the file",
+        path);
+    sass_input_close(in);
+    return NULL;
 }
 
 void sass_input_close(struct sass_input *in) {

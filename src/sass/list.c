@@ -14,11 +14,12 @@ static bool ends_in(const char *text, size_t length, const char *end) {
     return length > count && memcmp(text + length - count, end, count) == 0;
 }
 
+/* *.traceg, or *.traceg.EXTENSION: also with an extension of a compression that is not read, which opening the file
+ * reports. */
 static bool is_kernel_file(const char *text, size_t length) {
-    static const char *const packed[] = {".gz", ".xz", ".zst"};
-    for (unsigned i = 0; i < COUNT_OF(packed); i++)
-        if (ends_in(text, length, packed[i])) length -= strlen(packed[i]);
-    return ends_in(text, length, ".traceg");
+    if (ends_in(text, length, ".traceg")) return true;
+    while (length && text[length - 1] != '.' && text[length - 1] != '/') length--;
+    return length && text[length - 1] == '.' && ends_in(text, length - 1, ".traceg");
 }
 
 static bool is_folder(const char *path) {

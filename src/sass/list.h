@@ -21,7 +21,7 @@ struct sass_list {
     uint32_t copy_count, copy_room;
 };
 
-/* Whether the path is a trace by its name: *.g, or *.traceg with or without .gz, .xz or .zst. */
+/* Whether the path is a trace by its name: *.g, *.traceg or *.traceg.EXTENSION. */
 bool sass_is_trace_name(const char *path);
 /* The same, or a directory. */
 bool sass_is_trace(const char *path);

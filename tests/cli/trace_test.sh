@@ -119,6 +119,15 @@ sluice run --trace "$work/garbage.traceg"
 status_is 2
 err_has "garbage.traceg:6:10: nregs = 21955: a thread has 1 to 255 registers"
 
+testcase "a file of a compression that is not read is rejected with those that are"
+printf 'BZh91AY&SY....' >"$work/packed/kernel-2.traceg.bz2"
+echo kernel-2.traceg.bz2 >"$work/packed/kernelslist.g"
+for input in "$work/packed/kernel-2.traceg.bz2" "$work/packed"; do
+    sluice run --trace "$input"
+    status_is 2
+    err_has "kernel-2.traceg.bz2: neither text nor compressed by gzip, xz or zstd"
+done
+
 testcase "an unknown opcode is timed by default, with one warning"
 sed 's/ FADD / QUUX /' "$work/add/kernel-1.traceg" >"$work/unknown.traceg"
 sluice run --trace "$work/unknown.traceg"

@@ -36,6 +36,10 @@ if shown or missing != 2:
 PYTHON
 check $? "$(cat "$work/out")"
 
+testcase "the help of reproduce names the microbenchmarks"
+sluice help reproduce
+out_has microbench
+
 testcase "all programs at tiny run on the machines, with correct results"
 programs=$("$SLUICE" list workloads | awk '/^[a-z0-9]/ { name = $1 } /^ / && $1 == "tiny" { print name ":tiny" }')
 holds "$(wc -w <<<"$programs") programs" test "$(wc -w <<<"$programs")" -ge 40

@@ -51,6 +51,12 @@ TEST("classes differ by architecture, and an opcode of another one is unknown") 
     CHECK_EQ(decoded("DFMA", 60).op, OP_f64_fma);
     CHECK_EQ(decoded("MUFU.RCP", 90).op, OP_special);
     CHECK_EQ(decoded("QUUX.E", 90).op, OP_other);
+    CHECK_EQ(decoded("IMMA.8816.S8.S8", 72).op, OP_tensor);
+    CHECK_EQ(decoded("LDGMC.E.ADD", 90).op, OP_load);
+    CHECK_EQ(decoded("STAS", 90).role, SASS_SHARED);
+    CHECK_EQ(decoded("REDAS.ADD", 90).op, OP_atomic);
+    CHECK_EQ(decoded("UBLKCP.S.G", 90).role, SASS_PLAIN);
+    CHECK_EQ(decoded("UBLKCP.G.S", 90).role, SASS_BULK_WRITE);
 }
 
 TEST("an opcode has the published latency of its architecture, relative to its class, and its pipeline") {
@@ -145,12 +151,14 @@ TEST("the table has the opcodes of every architecture") {
         all[] = "FADD FMUL FFMA FMNMX FSETP FSEL MUFU HADD2 HMUL2 HFMA2 DADD DMUL DFMA DSETP IADD3 IMNMX ISETP LEA"
                 " LOP3 POPC FLO BREV PRMT SEL SHF MOV F2F F2I I2F S2R CS2R SHFL VOTE P2R R2P BRA EXIT NOP BAR MEMBAR"
                 " LDG LD LDL LDS LDC STG ST STL STS ATOM ATOMS RED TEX TLD TLD4 DEPBAR CCTL CALL RET KILL",
-        pascal[] = "XMAD IADD ISCADD IMUL BFE BFI SHL SHR LOP SSY SYNC PBK BRK PCNT CONT PRET CAL JCAL RRO DMNMX ICMP",
-        volta[] = "IMAD IDP BMSK SGXT FRND BMOV BSSY BSYNC BREAK WARPSYNC YIELD NANOSLEEP MATCH ATOMG HMMA PLOP3 QSPC",
+        pascal[] =
+            "XMAD IADD ISCADD IMUL BFE BFI SHL SHR LOP SSY SYNC PBK BRK PCNT CONT PRET CAL JCAL RRO DMNMX ICMP IMAD32I",
+        volta[] =
+            "IMAD IDP BMSK SGXT FRND BMOV BSSY BSYNC BREAK WARPSYNC YIELD NANOSLEEP MATCH ATOMG HMMA IMMA PLOP3 QSPC",
         turing[] = "R2UR S2UR UIADD3 UIMAD ULEA ULOP3 UMOV USEL USHF UPRMT UISETP UFLO UPOPC VOTEU ULDC LDSM IMMA BMMA",
-        ampere[] = "LDGSTS LDGDEPBAR ARRIVES DMMA REDUX HMNMX2 I2FP F2FP",
+        ampere[] = "LDGSTS LDGDEPBAR ARRIVES DMMA REDUX HMNMX2 I2FP F2FP UF2FP GENMETADATA",
         hopper[] = "HGMMA IGMMA QGMMA BGMMA STSM UTMALDG UTMASTG UTMAPF UBLKCP SYNCS WARPGROUP ELECT VIADD VIMNMX REDG"
-                   " FENCE UCGABAR_ARV UCGABAR_WAIT";
+                   " FENCE UCGABAR_ARV UCGABAR_WAIT USETMAXREG LDGMC STAS REDAS CS2UR";
     static const struct {
         unsigned version;
         const char *lists[6];
