@@ -1,6 +1,7 @@
 /* HBM3 at 2619 MHz, two of its pseudo-channels of 32 bits as one: 32 bytes in two cycles. Of the two published sets of timings
- * for the H100, both Accel-Sim's, these are the older ones: the newer ones have tRC below tRAS + tRP. In nanoseconds they are
- * those of HBM2 and HBM2e. Refresh (every 3.9 us, 350 ns) is JEDEC's. Not modelled: per-bank refresh. */
+ * for the H100, both Accel-Sim's, these are the older ones: the newer ones have tRC below tRAS + tRP. They are in cycles of 3106
+ * MHz there, and taken over as cycles: at 2619 MHz tRCD, tRP and tCL last 14.1 ns as in HBM2 (14.1) and HBM2e (14.6), at
+ * 3106 MHz only 11.9 ns. Refresh (every 3.9 us, 350 ns) is JEDEC's. Not modelled: per-bank refresh. */
 #include "base/base.h"
 #include "dram/kind.h"
 

@@ -33,6 +33,14 @@ for line in open("docs/machines.md"):
         sys.exit(f"{name}: the page has {cells[5]}")
 if shown or missing != 2:
     sys.exit(f"not on the page: {shown}")
+testcase "every value of the descriptions names its source, or is marked as assumed or fitted"
+for gpu in v100 a100 h100; do
+    sources='Jia|Khairy|Jin|Luo|Abdelkhalik|RRZE|QV100|Accel-Sim|CUDA|cuda|NVIDIA|V100|A100|H100|compute capability|assumed|fitted|boost clock|as tensor_f16|maximum'
+    awk -v sources="$sources" '/^ +[A-Za-z0-9_]+: *[^ #]/ && $0 !~ "# .*(" sources ")"' gpus/$gpu.yaml >"$work/unsourced"
+    holds "$gpu: $(cat "$work/unsourced")" test ! -s "$work/unsourced"
+    holds "$gpu: $(grep -cE '^ +[A-Za-z0-9_]+: *[^ #]' gpus/$gpu.yaml) values" test "$(grep -cE '^ +[A-Za-z0-9_]+: *[^ #]' gpus/$gpu.yaml)" -ge 100
+done
+
 PYTHON
 check $? "$(cat "$work/out")"
 
