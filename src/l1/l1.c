@@ -1,5 +1,7 @@
 #include "l1/l1.h"
 
+#include <stdio.h>
+
 #include "base/base.h"
 #include "cache/geometry.h"
 #include "cache/replacement.h"
@@ -174,15 +176,34 @@ bool l1_suits_programs(const struct config *config, struct error *err) {
     return true;
 }
 
+/* What else than sm.carve_outs keeps this L1 from being shared by SMs, as settings that help. */
+static void list_obstacles(const struct l1_config *l1, char *text, size_t size) {
+    const char *const helps[] = {
+        l1->sector_bytes ? "l1.sector_bytes=0" : NULL,
+        l1->allocate_on == &l1_allocate_on_fill ? "l1.allocate_on=miss" : NULL,
+        l1->write_allocate == &l1_write_validate ? "l1.write_allocate=none" : NULL,
+        l1->port_bytes ? "l1.port_bytes=0" : NULL,
+        l1->tags_per_cycle > 1 ? "l1.tags_per_cycle=1" : NULL,
+    };
+    size_t used = 0;
+    *text = '\0';
+    for (unsigned i = 0; i < COUNT_OF(helps); i++)
+        if (helps[i]) used += (size_t)snprintf(text + used, size - used, ", %s", helps[i]);
+}
+
 /* Insertion policies have state by line, or a stage in front of the L1 (mrpb). */
 bool l1_can_resize(const struct config *config, struct error *err) {
     const struct l1_config *l1 = config_get(config, &l1_section);
     const struct insertion_ops *insertion = insertion_of(config);
-    if (!organisation_of(config)->resize)
+    if (!organisation_of(config)->resize) {
+        char others[160];
+        list_obstacles(l1, others, sizeof others);
         return config_error(
             config, "l1.organisation", err,
-            "the L1s of %s have a fixed size, and this GPU carves shared memory out of them (sm.carve_outs); use private",
-            l1->organisation->name);
+            "the L1s of %s have a fixed size, and this GPU carves shared memory out of them; use private, "
+            "or set sm.carve_outs=[], sm.shared_kb and l1.size_kb%s",
+            l1->organisation->name, others);
+    }
     if (insertion->admit || insertion->before)
         return config_error(
             config, "l1.insertion", err,

@@ -80,7 +80,38 @@ for gpu in v100 a100 h100; do
     for design in shared selrep selrep-tuned static-2 static-4; do fits $gpu $design ""; done
     for design in private adaptive; do fits $gpu $design "$clusters"; done
     fits $gpu static-8 "$degree"
-    for design in clustered icc-agc icc-mgc; do fits $gpu $design "have a fixed size, and this GPU carves shared memory out of them"; done
+    for design in clustered icc-agc icc-mgc; do
+        fits $gpu $design "have a fixed size, and this GPU carves shared memory out of them"
+        err_has "sm.carve_outs=[], sm.shared_kb and l1.size_kb, l1.sector_bytes=0, l1.allocate_on=miss, l1.write_allocate=none, l1.port_bytes=0, l1.tags_per_cycle=1"
+# settings_after TEXT: the options --set of the command of the page that follows a line with TEXT.
+settings_after() {
+    awk -v text="$1" 'index($0, text) { on = 1 } on && /--set/ { print; found = 1 } found && !/\\$/ { exit }' docs/machines.md | grep -oE -- '--set [^ ]+'
+}
+
+testcase "with the settings of the page, SMs share L1s"
+settings=$(settings_after "L1s that are shared by SMs")
+holds "$settings" test "$(wc -l <<<"$settings")" -eq 9
+for gpu in v100 a100 h100; do
+    for design in clustered icc-agc icc-mgc; do
+        sluice run mm:tiny --gpu $gpu --design $design $settings --json "$work/run.json"
+        status_is 0
+        holds "$gpu, $design" grep -q '"check": "passed"' "$work/run.json"
+    done
+done
+
+testcase "with the settings of the page, all organisations of the LLC run on two partitions"
+settings=$(settings_after "With four slices per controller")
+holds "$settings" test "$(wc -l <<<"$settings")" -eq 4
+sluice compare mm:tiny --gpu a100 --designs partitioned,shared,selrep,private,adaptive $settings
+status_is 0
+out_has "check passed"
+sluice compare mm:tiny --gpu h100 --designs partitioned,shared,selrep,private,adaptive ${settings/1024/1280}
+status_is 0
+out_has "check passed"
+for gpu in a100 h100; do fits $gpu partitioned ""; done
+fits v100 partitioned "partitioned needs an LLC of two partitions"
+
+    done
 done
 
 tests_end
