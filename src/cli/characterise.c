@@ -171,13 +171,15 @@ static enum status measure(const struct workload *workload, const char *gpu, con
     return done && strcmp(check, "failed") != 0 ? STATUS_DONE : STATUS_FAILED;
 }
 
-static enum status characterise_one(const struct workload *workload, const char *size, const char *gpu, bool simulate) {
+static enum status characterise_one(const struct workload *workload, const char *size, const char *gpu,
+                                    uint64_t max_insts, bool simulate) {
     char *name = text_format("%s:%s", workload->name, size);
     struct error err = {0};
     struct job job = {0};
-    enum status status = job_open(&job, &(struct job_options){0}, name, NULL, stderr, &err)
-                             ? measure(workload, gpu ? gpu : gpu_of(workload, size), &job, simulate)
-                             : complain_error(&err);
+    bool opened =
+        job_open(&job, &(struct job_options){0}, name, NULL, stderr, &err) && job_limit(&job, max_insts, &err);
+    enum status status =
+        opened ? measure(workload, gpu ? gpu : gpu_of(workload, size), &job, simulate) : complain_error(&err);
     job_close(&job);
     free(name);
     return status;
@@ -198,7 +200,7 @@ static bool is_there(const char *size, const char *only, struct error *err) {
     return false;
 }
 
-enum status characterise(const char *given, const char *gpu, const char *only, bool simulate) {
+enum status characterise(const char *given, const char *gpu, const char *only, uint64_t max_insts, bool simulate) {
     const char *size = work_size_name(given);
     struct error err = {0};
     if (!is_there(size, only, &err)) return complain_error(&err);
@@ -207,6 +209,6 @@ enum status characterise(const char *given, const char *gpu, const char *only, b
     enum status status = STATUS_DONE;
     for (unsigned i = 0; i < workload_total && status == STATUS_DONE; i++)
         if (only ? work_find(only) == workloads[i] : has_size(workloads[i], size))
-            status = characterise_one(workloads[i], size, gpu, simulate);
+            status = characterise_one(workloads[i], size, gpu, max_insts, simulate);
     return status;
 }

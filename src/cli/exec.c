@@ -328,7 +328,7 @@ static enum status run_representatives(struct execution *run, struct stream_sour
     const struct launch_options asked = {.sample = run->values->sample};
     progress_start(&watch.progress, NULL, NULL, 1);
     struct run_options how = {.kernel_stats = true, .progress = step, .user = &watch};
-    if (!launches_open(&launches, &asked, recorded, recorded, &err)) {
+    if (!launches_open(&launches, &asked, 0, recorded, recorded, &err)) {
         complain_error(&err);
     } else {
         enum run_status ended = machine_run(machine, launches.selection, &how, &result, &err);

@@ -173,6 +173,11 @@ struct program_extent job_extent(const struct job *job) {
     };
 }
 
+bool job_limit(const struct job *job, uint64_t max_insts, struct error *err) {
+    return !max_insts || program_source_budget(job->source, max_insts) ||
+           error_set(err, "--max-insts is for programs that are executed: workloads and launch files");
+}
+
 bool jobs_generated(const struct jobs *jobs) {
     bool generated = false;
     for (unsigned i = 0; i < jobs->count; i++) generated |= strncmp(jobs->job[i].name, "synth:", 6) == 0;

@@ -89,4 +89,7 @@ void job_warn(const struct stream_source *source);
  * decide on them at run time. */
 struct program_extent job_extent(const struct job *job);
 
+/* Ends a program that is executed after N thread instructions (0: no limit); an error for other sources. */
+bool job_limit(const struct job *job, uint64_t max_insts, struct error *err);
+
 #endif

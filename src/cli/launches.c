@@ -43,10 +43,19 @@ static void want_chosen(struct launches *launches) {
     }
 }
 
-static bool choose(struct launches *launches, uint64_t most, struct stream_source *probe, struct error *err) {
+static bool reads_none(const void *user, uint64_t number) {
+    (void)user, (void)number;
+    return false;
+}
+
+static bool choose(struct launches *launches, uint64_t most, uint64_t max_insts, struct stream_source *probe,
+                   struct error *err) {
     probe->patience = not_interrupted;
+    probe->max_instructions = max_insts;
+    probe->reads = reads_none; /* by a machine: one without an end is an error */
     bool good = profiles_take(probe, &launches->profiles, err);
     probe->patience = NULL;
+    probe->reads = NULL;
     if (!good) return false;
     uint32_t room = (uint32_t)min_u64(most, launches->profiles.count);
     if (!room) return error_set(err, "the program launches no kernel");
@@ -75,14 +84,14 @@ struct checkpoint *launches_checkpoint(const char *checkpoint, const char *resto
     return opened;
 }
 
-bool launches_open(struct launches *launches, const struct launch_options *options, struct stream_source *source,
-                   struct stream_source *probe, struct error *err) {
+bool launches_open(struct launches *launches, const struct launch_options *options, uint64_t max_insts,
+                   struct stream_source *source, struct stream_source *probe, struct error *err) {
     *launches = (struct launches){.first = 1, .last = UINT64_MAX};
     bool saves = options->checkpoint || options->restore;
     if (!options->kernels && !options->skip && !options->sample && !saves) return true;
     if (options->kernels) launches_range(options->kernels, &launches->first, &launches->last);
     if (options->skip) launches->first = options->skip + 1;
-    if (options->sample && !choose(launches, options->sample, probe, err)) return false;
+    if (options->sample && !choose(launches, options->sample, max_insts, probe, err)) return false;
     struct checkpoint *checkpoint =
         saves ? launches_checkpoint(options->checkpoint, options->restore, &launches->first, launches->last, err)
               : NULL;

@@ -50,9 +50,10 @@ struct checkpoint *launches_checkpoint(const char *checkpoint, const char *resto
                                        struct error *err);
 /* Whether the options agree with each other; prints an error if not. */
 bool launches_named(const struct command *command, const struct launch_options *options);
-/* Of the program `source`. If launches are to be chosen, `probe` is executed for it: the same program again. */
-bool launches_open(struct launches *launches, const struct launch_options *options, struct stream_source *source,
-                   struct stream_source *probe, struct error *err);
+/* Of the program `source`. If launches are to be chosen, `probe` is executed for it: the same program again. `max_insts`: as
+ * for the run; 0: none. */
+bool launches_open(struct launches *launches, const struct launch_options *options, uint64_t max_insts,
+                   struct stream_source *source, struct stream_source *probe, struct error *err);
 void launches_release(struct launches *launches);
 
 #endif

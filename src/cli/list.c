@@ -15,6 +15,7 @@ struct list_values {
     struct machine_options machine;
     bool characterise, survey;
     const char *size;
+    uint64_t max_insts;
 };
 
 static const struct option options[] = {
@@ -28,6 +29,8 @@ static const struct option options[] = {
      "workloads: like --long without the simulation: faster, with `-` in the columns that need it"},
     {"--size", "SIZE", OPTION_TEXT, offsetof(struct list_values, size),
      "with --long and --survey: workload size; default: tiny"},
+    {"--max-insts", "N", OPTION_COUNT, offsetof(struct list_values, max_insts),
+     "with --long and --survey: end each workload after N thread instructions, without a check of its results"},
 };
 
 /* The description in a bundled file, or the error in it. The caller frees it. */
@@ -208,7 +211,8 @@ static enum status list(const struct command *command, int argc, char **argv) {
             return complain(command, "unexpected argument `%s`", arguments.word[arguments.count - 1]);
         if (workloads_long)
             return characterise(values.size ? values.size : "tiny", values.machine.gpu,
-                                arguments.count > 1 ? arguments.word[1] : NULL, !values.survey);
+                                arguments.count > 1 ? arguments.word[1] : NULL, values.max_insts, !values.survey);
+        if (values.max_insts) return complain(command, "--max-insts is for workloads with --long or --survey");
         return things[i].list(&values.machine, arguments.count > 1 ? arguments.word[1] : NULL);
     }
     char near[128];

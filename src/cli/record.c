@@ -14,12 +14,16 @@ struct record_values {
     struct machine_options machine;
     struct job_options job;
     const char *output;
+    uint64_t max_insts;
 };
 
 static const struct option record_options[] = {
     {"-o", "FILE", OPTION_TEXT, offsetof(struct record_values, output), "output file"},
     JOB_OPTIONS(record_values, job),
     TRACE_OPTION(record_values, job, "record"),
+    {"--max-insts", "N", OPTION_COUNT, offsetof(struct record_values, max_insts),
+     "end the program after N thread instructions, in the order of emulation; the recording holds what each warp has"
+     " executed until then, without a check of the results"},
     MACHINE_OPTIONS(record_values, machine),
 };
 
@@ -29,6 +33,7 @@ static enum status write_recording(const struct record_values *values, const str
     if (!output_open(&output, values->output, err)) return complain_error(err);
     signals_catch();
     struct program_extent extent = job_extent(job);
+    extent.thread_instruction_limit = values->max_insts;
     progress_start(&progress, NULL, &extent, 1);
     struct recording_verdict verdict = {.check = "none"}, *asked = values->job.no_check ? NULL : &verdict;
     bool good = recording_write(output.file, job->source, job->name, asked, progress_record_step, &progress, err);
@@ -53,6 +58,7 @@ static enum status record(const struct command *command, int argc, char **argv) 
     struct job job = {0};
     struct config *config = machine_config(&values.machine, &err);
     bool opened = config && job_open(&job, &values.job, arguments.word[0], config, stdout, &err);
+    opened = opened && job_limit(&job, values.max_insts, &err);
     enum status status = opened ? write_recording(&values, &job, &err) : complain_error(&err);
     job_close(&job);
     if (config) config_destroy(config);
@@ -63,6 +69,9 @@ static const char *const record_details[] = {
     "Executes a workload or a launch file, or reads a trace, and records the instruction stream of every warp. `sluice run --trace`"
     " simulates the recording without executing the program again and gives the same counters. The recording depends"
     " only on the program and its launches; --gpu, --design and --set only change the parameters of generated streams.",
+    "With --max-insts the program ends early, also within a kernel, and the recording is simulated like any other: each warp"
+    " exits after the last instruction that it executed, CTAs that had not begun are empty, and later launches are absent. The"
+    " recording does not depend on anything but the program and N, which it exceeds by up to 4,096 thread instructions.",
     NULL,
 };
 

@@ -38,7 +38,9 @@ static const struct option options[] = {
      "write the complete result as JSON: configuration, kernels, samples, and every counter in total and per unit;"
      " `-`: standard output, without the summary"},
     {"--max-insts", "N", OPTION_COUNT, offsetof(struct run_values, max_insts),
-     "stop after N thread instructions (checked every 1024 cycles; with two programs: N each)"},
+     "stop after N thread instructions (checked every 1024 cycles; with two programs: N each). Launches that are executed"
+     " without timing do not count; it is an error if no CTA of one ends for N and at least 16,777,216 warp instructions,"
+     " and 65,536 of each warp"},
     LAUNCH_OPTIONS(run_values, launches),
     {"--kernel-stats", NULL, OPTION_FLAG, offsetof(struct run_values, kernel_stats),
      "count everything for each kernel: a table in the summary, and counters and energy of each in the JSON"},
@@ -269,7 +271,8 @@ static bool choose_launches(const struct run_values *values, const struct jobs *
     bool good = !twice || (nowhere && jobs_open(&again, &values->job, arguments, config, nowhere, err));
     if (good) {
         signals_catch();
-        good = launches_open(launches, &values->launches, jobs->job[0].source, twice ? again.job[0].source : NULL, err);
+        good = launches_open(launches, &values->launches, values->max_insts, jobs->job[0].source,
+                             twice ? again.job[0].source : NULL, err);
     }
     jobs_close(&again);
     if (nowhere) fclose(nowhere);

@@ -97,6 +97,28 @@ void barrier_join(struct warp_state *w, const struct op *op, uint32_t mask) {
     if (id < CTA_BARRIERS) reduction_add(w, op, mask, &w->warp.cta->barriers[id]);
 }
 
+/* A barrier with a number of threads counts no exits. So that it releases the warps that wait at it, another warp that does
+ * not wait arrives for the missing ones. */
+void barriers_cut(struct cta *cta) {
+    for (uint32_t id = 0; cta->live && id < CTA_BARRIERS; id++) {
+        const struct cta_barrier *barrier = &cta->barriers[id];
+        if (!barrier->waiting || !barrier->expected) continue;
+        const struct warp_state *waiting = &cta->warps[lowest_bit(barrier->waiting)];
+        struct instr record = record_of(waiting, waiting->waits_at, waiting->waits_mask);
+        record.barrier = (uint8_t)id;
+        record.count = (uint16_t)barrier->expected;
+        record.flags |= INSTR_ARRIVE;
+        for (uint32_t i = 0; i < cta->run->warps; i++) {
+            const struct warp_state *w = &cta->warps[i];
+            bool waits = w->status == WARP_WAITING && w->waits_barrier != CLUSTER_BARRIER;
+            if (waits || !w->writer) continue;
+            for (uint32_t left = barrier->expected - barrier->arrived; left; left--)
+                trace_put(w->writer, &record, NULL);
+            break;
+        }
+    }
+}
+
 void barrier_warp_ended(struct warp_state *w) {
     struct cta *cta = w->warp.cta;
     w->status = WARP_ENDED;

@@ -311,6 +311,8 @@ void barrier_execute(struct warp_state *w, const struct op *op, uint32_t mask, s
 /* The same for some lanes of the warp, whose other lanes arrive at another operation. */
 void barrier_join(struct warp_state *w, const struct op *op, uint32_t mask);
 void barrier_warp_ended(struct warp_state *w);
+/* The streams of the CTA end where its warps are. */
+void barriers_cut(struct cta *cta);
 
 /* Clusters (cluster.c). The CTA that holds an address of shared memory, which may have a rank; NULL if there is none or it
  * has ended. */

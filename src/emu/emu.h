@@ -26,6 +26,8 @@ struct device {
     const atomic_bool *stop;        /* if not NULL and true, emu_run fails at the end of the quantum */
     uint64_t limit; /* if not 0, emu_run ends the streams of a kernel without a finished CTA while each of its warps
                        executes more instructions than this */
+    uint64_t budget;   /* if not 0, emu_run ends the streams of the kernel after this many thread instructions */
+    uint64_t patience; /* if not 0, emu_run fails if no CTA ends for this many warp instructions, and 65,536 of each warp */
     uint64_t livelock_instructions; /* warp instructions without progress of any thread after which loops that read the
                                        same words are taken for a livelock; device_init sets it */
 };
@@ -64,7 +66,7 @@ struct emu_counts {
     /* Lines that the kernel loaded as read-only and also wrote; counted only with a trace. */
     uint64_t read_only_violations;
     struct error violation; /* describes the first one */
-    bool cut;               /* ended by device.limit */
+    bool cut;               /* ended by device.limit or device.budget */
 };
 
 /* The number of CTAs in a cluster of the launch; 0 with an error if it does not fit the kernel. */

@@ -26,7 +26,8 @@ enum {
     RETRY_ROUNDS = 64,
     WAITING_WARPS = 1 << 15, /* several times what a GPU holds at once */
     GPU_WARPS = 8192,
-    LIMIT_ROUNDS = 1024, /* beyond device.limit, which a run exceeds by up to 1024 cycles */
+    LIMIT_ROUNDS = 1024,             /* beyond device.limit, which a run exceeds by up to 1024 cycles */
+    PATIENCE_INSTRUCTIONS = 1 << 16, /* of each warp */
     THREADS_MAX = 1024,
     SHARED_MAX = 227 * 1024
 };
@@ -37,6 +38,7 @@ struct window {
     uint64_t next, ended;
     uint64_t idle_rounds, quiet_rounds; /* rounds without a finished CTA; and without a change of memory */
     uint64_t stuck_rounds;              /* rounds without progress of any thread */
+    uint64_t ended_at;                  /* warp instructions when a CTA last ended */
     uint64_t progressed_at; /* warp instructions before the last progress, or the last search for a livelock after it */
     uint64_t patience, livelock_rounds;
     bool ran; /* some warp in this round */
@@ -199,18 +201,38 @@ static void cluster_replace(struct window *window, struct run *run, struct cta *
         cta_begin(&first[c], run, window->next++);
 }
 
+static bool run_goes_on(const struct run *run) { return !run->failed && !run->counts.cut; }
+
+static void budget_check(struct run *run) {
+    const uint64_t budget = run->device->budget;
+    if (UNLIKELY(budget && run->counts.thread_instructions >= budget)) run->counts.cut = true;
+}
+
+/* Fails if the kernel, which is not timed, does not seem to end. */
+static void patience_check(struct window *window, struct run *run) {
+    const uint64_t executed = run->counts.warp_instructions;
+    if (!window->idle_rounds) window->ended_at = executed;
+    if (!run->device->patience || run->failed) return;
+    uint64_t patience = max_u64(run->device->patience, (uint64_t)window->count * run->warps * PATIENCE_INSTRUCTIONS);
+    if (executed - window->ended_at < patience) return;
+    run->failed = !error_set(
+        run->err, "launch of %s, which is executed without timing: no CTA has ended for %llu warp instructions",
+        run->launch->kernel->name, (unsigned long long)patience);
+}
+
 static void window_round(struct window *window, struct run *run) {
     uint64_t ended = window->ended;
     run->changed = run->changed_before = 0;
     window->ran = false;
-    for (uint32_t c = 0; c < window->count && !run->failed; c++) {
+    for (uint32_t c = 0; c < window->count && run_goes_on(run); c++) {
         struct cta *cta = &window->ctas[c];
-        for (uint32_t i = 0; cta->live && i < run->warps && !run->failed; i++) {
+        for (uint32_t i = 0; cta->live && i < run->warps && run_goes_on(run); i++) {
             struct warp_state *w = &cta->warps[i];
             if (w->status == WARP_POLLS) warp_unpark(w);
             if (w->status != WARP_READY) continue;
             window->ran = true;
             warp_run(w, QUANTUM);
+            budget_check(run);
         }
         if (cta->live) {
             cta_flush(cta);
@@ -286,10 +308,12 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
             break;
         }
         window_round(&window, &run);
-        if (!run.failed && window.ended < run.ctas) window_adapt(&window, &run);
-        run.counts.cut = device->limit && window.idle_rounds > device->limit / QUANTUM + LIMIT_ROUNDS &&
-                         window_holds_gpu(&window, &run);
+        if (run_goes_on(&run) && window.ended < run.ctas) window_adapt(&window, &run);
+        run.counts.cut |= device->limit && window.idle_rounds > device->limit / QUANTUM + LIMIT_ROUNDS &&
+                          window_holds_gpu(&window, &run);
+        if (window.ended < run.ctas) patience_check(&window, &run);
     }
+    for (uint32_t c = 0; c < window.count && run.counts.cut && trace; c++) barriers_cut(&window.ctas[c]);
     for (uint32_t c = 0; c < window.room; c++) cta_release(&window.ctas[c], run.warps);
     free(window.ctas);
     device->launches++;

@@ -19,7 +19,14 @@ struct host {
     atomic_bool stop;   /* the rest is not needed */
     uint64_t workspace; /* of cooperative launches; 0: none so far */
     uint32_t launches;  /* so far */
+    uint64_t executed;  /* thread instructions of previous launches, and */
+    uint64_t budget;    /* the number after which the program ends; 0: none */
+    uint64_t limit;     /* stream_source.max_instructions, when the program began */
 };
+
+/* With stream_source.max_instructions, a launch that is not timed fails if no CTA ends for at least this many warp
+ * instructions, about a second. */
+#define UNTIMED_INSTRUCTIONS (UINT64_C(1) << 24)
 
 /* A launch passed from the program to the machine. */
 struct launched {
@@ -36,6 +43,7 @@ struct program_source {
     pthread_t thread;
     bool started;
     struct launched reading; /* the kernel that the machine reads */
+    uint64_t taken;          /* launches so far */
     bool told;               /* next_kernel has returned false */
     uint64_t violations;     /* of the previous kernels */
     struct error violation;  /* the first */
@@ -45,6 +53,8 @@ struct program_source {
     struct launched next; /* its trace is NULL until the program launches, and again after the machine has taken it */
     bool resting;         /* in step: the last launch is emulated, and the program waits for the next request */
     bool over;            /* the program has ended */
+    uint64_t handed_over; /* launches so far */
+    bool unread[2]; /* whether the machine does not read launch n, at n modulo 2, for the last one taken and the next */
 };
 
 /* --- the program's thread --- */
@@ -79,6 +89,7 @@ static void host_close(struct host *host) {
 
 /* If the thread cannot be started, the program fails before its first launch. */
 static void start(struct program_source *source) {
+    source->host.limit = source->source.max_instructions;
     int number = pthread_create(&source->thread, NULL, run_program, source);
     source->started = number == 0;
     if (source->started) return;
@@ -107,6 +118,7 @@ static void stop(struct program_source *source) {
     launched_drop(&source->next);
     launched_drop(&source->reading);
     source->started = source->over = source->told = source->resting = false;
+    source->taken = source->handed_over = 0;
     source->violations = 0;
     source->violation.set = false;
 }
@@ -150,9 +162,19 @@ static void violations_add(struct program_source *source, const struct emu_count
     source->violations += counts->read_only_violations;
 }
 
+/* Before launch `taken + 1` is taken: the program may begin with the one after it. */
+static void note_unread(struct program_source *source) {
+    const struct stream_source *base = &source->source;
+    pthread_mutex_lock(&source->lock);
+    for (uint64_t n = source->taken + 1; n <= source->taken + 2; n++)
+        source->unread[n % 2] = base->reads && !base->reads(base->reads_user, n);
+    pthread_mutex_unlock(&source->lock);
+}
+
 static bool next_kernel(struct stream_source *base, struct kernel *kernel) {
     struct program_source *source = (struct program_source *)base;
     if (source->told || was_cut(source)) return false;
+    note_unread(source);
     if (source->reading.trace) trace_abandon(source->reading.trace);
     source->started ? wake(source) : start(source);
     if (!await(source, has_launched)) return false; /* emulation of the kernel read is complete */
@@ -161,6 +183,7 @@ static bool next_kernel(struct stream_source *base, struct kernel *kernel) {
     source->reading = source->next;
     source->told = !source->reading.trace;
     if (source->told) return false;
+    source->taken++;
     trace_set_patience(source->reading.trace, base->patience, base->patience_user);
     *kernel = source->reading.kernel;
     pthread_mutex_lock(&source->lock);
@@ -184,8 +207,10 @@ static void restart(struct stream_source *base) {
     if (!source->started && !source->told) return;
     stop(source);
     struct device print_to = source->host.device;
+    uint64_t budget = source->host.budget;
     host_close(&source->host);
     host_open(&source->host, &print_to);
+    source->host.budget = budget;
     if (source->checkpoint) checkpoint_rewind(source->checkpoint, &source->host.err);
 }
 
@@ -258,6 +283,12 @@ void program_source_print(struct stream_source *base, void (*print)(void *user, 
 bool program_source_checkpoint(struct stream_source *base, struct checkpoint *checkpoint) {
     if (base->ops != &stream_ops) return false;
     ((struct program_source *)base)->checkpoint = checkpoint;
+    return true;
+}
+
+bool program_source_budget(struct stream_source *base, uint64_t thread_instructions) {
+    if (base->ops != &stream_ops) return false;
+    ((struct program_source *)base)->host.budget = thread_instructions;
     return true;
 }
 
@@ -392,12 +423,14 @@ static bool launch_is_sane(struct host *host, const struct launch *launch) {
                      launch->kernel->name, grid[0], grid[1], grid[2], block[0], block[1], block[2], INT32_MAX);
 }
 
-/* Offers the launch to the machine once it has started the previous one; false if it is not needed. */
-static bool hand_over(struct program_source *source, const struct launched *launched) {
+/* Offers the launch to the machine once it has started the previous one; false if it is not needed. `unread`: the machine
+ * will not read it. */
+static bool hand_over(struct program_source *source, const struct launched *launched, bool *unread) {
     pthread_mutex_lock(&source->lock);
     while (source->next.trace && !atomic_load(&source->host.stop)) pthread_cond_wait(&source->changed, &source->lock);
     bool wanted = !atomic_load(&source->host.stop);
     if (wanted) source->next = *launched;
+    *unread = source->unread[++source->handed_over % 2];
     pthread_cond_broadcast(&source->changed);
     pthread_mutex_unlock(&source->lock);
     return wanted;
@@ -432,6 +465,20 @@ static uint64_t workspace_of(struct host *host) {
     return host->workspace;
 }
 
+/* The limits of emulation for the next launch. */
+static void set_limits(struct host *host, bool unread) {
+    const uint64_t limit = host->limit;
+    host->device.limit = source_of(host)->source.in_step && !unread ? limit : 0;
+    host->device.patience = limit && unread ? max_u64(limit, UNTIMED_INSTRUCTIONS) : 0;
+    host->device.budget = host->budget ? host->budget - host->executed : 0;
+}
+
+/* Accounts for a launch; after one that was cut the program ends. */
+static void launch_ended(struct host *host, const struct emu_counts *counts) {
+    host->executed += counts->thread_instructions;
+    if (counts->cut || (host->budget && host->executed >= host->budget)) atomic_store(&host->stop, true);
+}
+
 static uint32_t at_least_one(uint32_t n) { return n ? n : 1; }
 
 static void run_kernel(struct host *host, const struct loaded_module *module, const struct program_function *kernel,
@@ -451,15 +498,19 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     if (host_failed(host)) return;
     uint32_t cluster_ctas = emu_cluster(&launch, &host->err);
     if (!cluster_ctas) return;
-    host->device.limit = 0;
+    struct emu_counts unwanted, *counts = asked->counts ? asked->counts : &unwanted;
+    *counts = (struct emu_counts){0};
+    set_limits(host, true);
     host->launches++;
     struct checkpoint *checkpoint = source_of(host)->checkpoint;
     if (checkpoint && host->launches <= checkpoint_launches(checkpoint)) {
-        checkpoint_launch(checkpoint, &host->device, &launch, asked->counts, &host->err);
+        checkpoint_launch(checkpoint, &host->device, &launch, counts, &host->err);
+        launch_ended(host, counts);
         return;
     }
     if (asked->untimed) {
-        emu_run(&host->device, &launch, NULL, asked->counts, &host->err);
+        emu_run(&host->device, &launch, NULL, counts, &host->err);
+        launch_ended(host, counts);
         return;
     }
     struct launched launched = {.kernel = {.number = host->launches,
@@ -476,15 +527,16 @@ static void run_kernel(struct host *host, const struct loaded_module *module, co
     launched.counts = mem_alloc(1, sizeof *launched.counts);
     struct program_source *source = source_of(host);
     if (!source->source.in_step) trace_limit(launched.trace, TRACE_UNREAD_BYTES);
-    if (!hand_over(source, &launched)) {
+    bool unread;
+    if (!hand_over(source, &launched, &unread)) {
         launched_drop(&launched);
         return;
     }
-    host->device.limit = source->source.in_step ? source->source.max_instructions : 0;
+    set_limits(host, unread);
     bool good = emu_run(&host->device, &launch, launched.trace, launched.counts, &host->err);
     if (good && source->source.violations_fail) promise_check(host, launched.counts);
     if (asked->counts) *asked->counts = *launched.counts;
-    if (launched.counts->cut) atomic_store(&host->stop, true); /* no launch after this one is needed */
+    launch_ended(host, launched.counts);
     trace_finish(launched.trace, good && !launched.counts->cut);
     if (source->source.in_step) rest(source);
 }

@@ -45,6 +45,9 @@ void program_source_print(struct stream_source *source, void (*print)(void *user
  * ownership; false, without it, if the source is not a program. */
 struct checkpoint;
 bool program_source_checkpoint(struct stream_source *source, struct checkpoint *checkpoint);
+/* Ends the program after so many thread instructions, in the order of emulation; streams end there, and the results are not
+ * checked. 0: no limit. Set it before the first kernel; false if the source is not a program. */
+bool program_source_budget(struct stream_source *source, uint64_t thread_instructions);
 /* The program's handle, after next_kernel has returned false: to read the final contents of memory. */
 struct host *program_source_host(struct stream_source *source);
 

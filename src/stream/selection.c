@@ -11,16 +11,24 @@ struct selection {
 
 static struct selection *selection_of(struct stream_source *source) { return (struct selection *)source; }
 
+static bool is_wanted(const struct selection *selection, uint64_t launch) {
+    return launch >= selection->first && launch <= selection->last &&
+           (!selection->wanted || selection->wanted[launch - selection->first]);
+}
+
+static bool reads(const void *user, uint64_t number) {
+    const struct selection *selection = user;
+    return is_wanted(selection, selection->hidden + number);
+}
+
 /* What the consumer has set concerns the program. */
 static void forward(struct selection *selection) {
     selection->inner->patience = selection->source.patience;
     selection->inner->patience_user = selection->source.patience_user;
     selection->inner->in_step = selection->source.in_step;
     selection->inner->max_instructions = selection->source.max_instructions;
-}
-
-static bool is_wanted(const struct selection *selection, uint64_t launch) {
-    return launch >= selection->first && (!selection->wanted || selection->wanted[launch - selection->first]);
+    selection->inner->reads = reads;
+    selection->inner->reads_user = selection;
 }
 
 static bool next_kernel(struct stream_source *source, struct kernel *kernel) {
@@ -69,6 +77,7 @@ static const char *check(struct stream_source *source, struct error *found) {
 static void destroy(struct stream_source *source) {
     struct selection *selection = selection_of(source);
     selection->inner->patience = NULL;
+    selection->inner->reads = NULL;
     free(selection);
 }
 

@@ -255,6 +255,10 @@ struct stream_source {
     /* Set by the consumer before a restart: it reads at most this many thread instructions (0: no limit). In step, where
      * the consumer does not read meanwhile, the source may end the streams of an endless kernel beyond that. */
     uint64_t max_instructions;
+    /* Set by the consumer before a restart: whether it reads launch `number`, from 1, of those passed on (NULL: all). With
+     * max_instructions, the program fails at a launch that is not read and does not seem to end. Called by next_kernel. */
+    bool (*reads)(const void *user, uint64_t number);
+    const void *reads_user;
 };
 
 #endif

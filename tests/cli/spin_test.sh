@@ -65,6 +65,56 @@ sluice run --launch "$work/counts.yaml" --gpu selrep-64sm --design look-ahead --
 status_is 0
 holds "check none" grep -q '"check": "none"' "$work/ahead.json"
 
+testcase "--max-insts ends a run whose endless launch is executed without timing"
+sed 's/grid: /repeat: 2, grid: /' "$work/stores.yaml" >"$work/twice.yaml"
+for option in "--skip-kernels 1" "--kernels 2" "--sample-kernels 1" "--kernels 2 --checkpoint $work/state"; do
+    # shellcheck disable=SC2086 # the words of the options
+    sluice run --launch "$work/twice.yaml" $small $option --max-insts 1000
+    status_is 1
+    err_has "launch of spin, which is executed without timing: no CTA has ended for 16777216 warp instructions"
+done
+no_file "$work/state"
+
+testcase "--max-insts ends a recording, which is simulated like any other"
+for name in counts stores; do
+    for time in first second; do
+        sluice record --launch "$work/$name.yaml" --max-insts 200000 -o "$work/$time.stream"
+        status_is 0
+        err_empty
+    done
+    same_files "$work/first.stream" "$work/second.stream"
+    sluice info "$work/first.stream" --json "$work/info.json"
+    recorded=$(flat "$work/info.json" | sed -n 's/^thread_instructions	//p')
+    holds "$recorded thread instructions" test "$recorded" -ge 200000 -a "$recorded" -lt 205000
+    sluice run --trace "$work/first.stream" $small --json "$work/replayed.json"
+    status_is 0
+    err_empty
+    holds "all are simulated" grep -q "\"thread_instructions\": $recorded," "$work/replayed.json"
+    holds "check none" grep -q '"check": "none"' "$work/replayed.json"
+done
+
+testcase "a recording that ends while warps wait at a barrier with a number of threads is simulated"
+kernel named "st.volatile.global.u32 [%rd1+128], %r1;"
+sed -i 's/bar.sync 0;/bar.sync 1, 64;/' "$work/named.ptx"
+sed -i 's/block: \[64\]/block: [128]/' "$work/named.yaml"
+sluice record --launch "$work/named.yaml" --max-insts 200000 -o "$work/named.stream"
+status_is 0
+sluice run --trace "$work/named.stream" $small
+status_is 0
+err_empty
+
+testcase "--max-insts ends a survey, and is for what is executed"
+sluice list workloads --survey mm --max-insts 100000
+status_is 0
+out_has " 104704 "
+sluice list gpus --max-insts 100000
+status_is 2
+err_has "--max-insts is for workloads with --long or --survey"
+sluice record synth:alu --max-insts 1000 -o "$work/synth.stream"
+status_is 2
+err_has "--max-insts is for programs that are executed"
+no_file "$work/synth.stream"
+
 testcase "a livelock ends a run, a comparison and a recording with the line, the address and the waiting warps"
 for command in "run $small" "compare --designs shared,private" "record -o $work/polls.stream"; do
     # shellcheck disable=SC2086 # the words of a command
