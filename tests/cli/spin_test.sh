@@ -126,14 +126,17 @@ for command in "run $small" "compare --designs shared,private" "record -o $work/
 done
 no_file "$work/polls.stream"
 
-# ended_by SIGNAL ARGS...: sluice ARGS, which gets the signal after half a second and has to end; otherwise it is killed,
-# with status 137.
+# ended_by SIGNAL ARGS...: sluice ARGS, which gets the signal after half a second and has to end within two seconds of it;
+# it is killed after 60, with status 137.
 ended_by() {
-    local signal=$1
+    local signal=$1 start took
     shift
     last_command="sluice $*"
+    start=$(date +%s%N)
     timeout --foreground --preserve-status -k 60 -s "$signal" 0.5 "$SLUICE" "$@" >"$work/out" 2>"$work/err"
     last_status=$?
+    took=$((($(date +%s%N) - start) / 1000000 - 500))
+    holds "it ended $took ms after SIG$signal" test "$took" -lt 2000
 }
 cat >"$work/lab.yaml" <<YAML
 title: spin
