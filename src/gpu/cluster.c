@@ -10,19 +10,35 @@
 
 #include <stdlib.h>
 
+/* CTAs that the program's SMs of an SM cluster hold. */
+static unsigned group_slots(unsigned group, unsigned per_group, const uint8_t *program_of, unsigned program,
+                            unsigned ctas_per_sm) {
+    unsigned slots = 0;
+    for (unsigned i = 0; i < per_group; i++) slots += program_of[group * per_group + i] == program ? ctas_per_sm : 0;
+    return slots;
+}
+
 bool cluster_fits(const struct kernel *kernel, unsigned sms, unsigned groups, const uint8_t *program_of,
                   unsigned program, unsigned ctas_per_sm, struct error *err) {
-    unsigned per_group = sms / groups, most = 0;
+    unsigned most = 0;
     for (unsigned group = 0; group < groups; group++) {
-        unsigned slots = 0;
-        for (unsigned i = 0; i < per_group; i++)
-            slots += program_of[group * per_group + i] == program ? ctas_per_sm : 0;
+        unsigned slots = group_slots(group, sms / groups, program_of, program, ctas_per_sm);
         most = slots > most ? slots : most;
     }
     return kernel->cluster_ctas <= most ||
            error_set(err,
                      "kernel '%s' does not fit: a cluster has %u CTAs, the SMs of an SM cluster hold %u (gpu.clusters)",
                      kernel->name, kernel->cluster_ctas, most);
+}
+
+uint64_t cluster_resident(unsigned cluster_ctas, unsigned sms, unsigned groups, const uint8_t *program_of,
+                          unsigned program, unsigned ctas_per_sm) {
+    uint64_t ctas = 0;
+    for (unsigned group = 0; group < groups; group++) {
+        unsigned slots = group_slots(group, sms / groups, program_of, program, ctas_per_sm);
+        ctas += slots - slots % cluster_ctas;
+    }
+    return ctas;
 }
 
 void cluster_begin(struct dispatch *dispatch, const struct kernel *kernel) {

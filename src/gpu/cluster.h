@@ -8,6 +8,9 @@
 /* Whether a cluster of the kernel fits in an SM cluster of the program; otherwise the error gives both sizes. */
 bool cluster_fits(const struct kernel *kernel, unsigned sms, unsigned groups, const uint8_t *program_of,
                   unsigned program, unsigned ctas_per_sm, struct error *err);
+/* The number of CTAs, in whole clusters, that the program's SMs hold at once. */
+uint64_t cluster_resident(unsigned cluster_ctas, unsigned sms, unsigned groups, const uint8_t *program_of,
+                          unsigned program, unsigned ctas_per_sm);
 void cluster_begin(struct dispatch *dispatch, const struct kernel *kernel);
 /* Starts at most one cluster in each SM cluster. */
 void cluster_dispatch(struct control *control, struct partition *partition, uint64_t now);

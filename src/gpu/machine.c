@@ -571,13 +571,21 @@ static enum run_status why_none(const struct run *run, const struct stream_sourc
 }
 
 /* A cooperative kernel needs all of its CTAs at once. */
-static bool fits_at_once(const struct kernel *kernel, unsigned ctas_per_sm, unsigned sms, struct error *err) {
+static bool fits_at_once(const struct machine *m, const struct kernel *kernel, unsigned program, unsigned ctas_per_sm,
+                         unsigned sms, struct error *err) {
+    const struct machine_config *values = config_get(m->config, &machine_section);
     uint64_t fit = (uint64_t)ctas_per_sm * sms, ctas = kernel_ctas(kernel);
+    char clusters[64] = "";
+    if (kernel->cluster_ctas > 1) {
+        fit = cluster_resident(kernel->cluster_ctas, m->sms, (unsigned)values->gpu.clusters, m->program_of, program,
+                               ctas_per_sm);
+        snprintf(clusters, sizeof clusters, ", in clusters of %u within an SM cluster", kernel->cluster_ctas);
+    }
     return !kernel->cooperative || ctas <= fit ||
            error_set(err,
                      "kernel '%s' is cooperative and has %llu CTAs, but only %llu fit on the GPU at once: %u on each "
-                     "of %u SMs",
-                     kernel->name, (unsigned long long)ctas, (unsigned long long)fit, ctas_per_sm, sms);
+                     "of %u SMs%s",
+                     kernel->name, (unsigned long long)ctas, (unsigned long long)fit, ctas_per_sm, sms, clusters);
 }
 
 /* Starts the program's next kernel, if there is one. */
@@ -590,10 +598,11 @@ static enum run_status begin_kernel(struct run *run, unsigned index) {
     unsigned sms = 0;
     for (unsigned i = 0; i < m->sms; i++) sms += m->program_of[i] == index;
     unsigned ctas_per_sm = sm_occupancy(m->config, sms, &kernel, run->err);
-    if (ctas_per_sm == 0 || !fits_at_once(&kernel, ctas_per_sm, sms, run->err)) return RUN_REFUSED;
+    if (ctas_per_sm == 0) return RUN_REFUSED;
     if (kernel.cluster_ctas > 1 &&
         !cluster_fits(&kernel, m->sms, (unsigned)values->gpu.clusters, m->program_of, index, ctas_per_sm, run->err))
         return RUN_REFUSED;
+    if (!fits_at_once(m, &kernel, index, ctas_per_sm, sms, run->err)) return RUN_REFUSED;
     program->launch = (struct launch){.kernel = kernel,
                                       .source = program->source,
                                       .warps_per_cta = kernel_warps(&kernel),

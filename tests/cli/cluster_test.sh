@@ -30,6 +30,25 @@ sluice run --launch examples/cluster.yaml --gpu fermi-15sm
 status_is 2
 err_has "kernel 'cluster_sum' does not fit: a cluster has 8 CTAs"
 
+testcase "a cooperative launch needs all of its clusters at once"
+cat >"$work/all.ptx" <<'PTX'
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry all() { ret; }
+PTX
+for grid in 128 144 160; do
+    cat >"$work/all.yaml" <<YAML
+ptx: all.ptx
+launches:
+  - {kernel: all, grid: [$grid], block: [1024], cluster: [16], cooperative: true, args: []}
+YAML
+    sluice run --launch "$work/all.yaml"
+    [ $grid = 128 ] && status_is 0 && continue
+    status_is 2
+    err_has "kernel 'all' is cooperative and has $grid CTAs, but only 128 fit on the GPU at once: 2 on each of 80 SMs, in clusters of 16 within an SM cluster"
+done
+
 testcase "the launch gives the size of clusters, or repeats that of the kernel"
 cp examples/cluster.ptx "$work"
 sed 's/grid: \[128\],/& cluster: [8],/' examples/cluster.yaml >"$work/same.yaml"
