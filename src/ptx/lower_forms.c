@@ -287,14 +287,60 @@ static void allowed_open(struct allowed *allowed, const struct form *form, const
     }
 }
 
+enum { HELPFUL = 12 }; /* the complete list of what a load accepts helps nobody */
+
+/* ".relaxed and .sys": what a form still needs after all modifiers of the instruction. */
+static void needed_text(const struct form *form, const struct ptx_instr *instr, char *text, size_t size) {
+    int8_t slot_of[PTX_MODIFIERS];
+    unsigned ignored;
+    bool filled[FORM_SLOTS] = {false};
+    size_t used = 0;
+    text[0] = '\0';
+    form_fit(form, instr, slot_of, &ignored);
+    for (unsigned i = 0; i < instr->modifier_count; i++) filled[slot_of[i]] = true;
+    for (unsigned s = 0; s < form->slot_count && used < size; s++) {
+        struct allowed allowed = {{false}, 0};
+        char list[160];
+        if (filled[s] || form->slot[s].optional) continue;
+        allowed_add(&allowed, &form->slot[s]);
+        used += (size_t)snprintf(text + used, size - used, "%s%s", used ? " and " : "",
+                                 allowed_text(&allowed, list, sizeof list));
+    }
+}
+
+/* "; .f32 is possible with .min or .max": modifiers that one of the instruction's first ones could be replaced with, so
+ * that its type, modifier `at`, would be possible. */
+static void replacement_text(const struct forms *forms, const struct ptx_instr *instr, unsigned at, char *text,
+                             size_t size) {
+    struct allowed allowed = {{false}, 0};
+    for (unsigned without = 0; without < at; without++) {
+        struct ptx_instr rest = *instr;
+        rest.modifier_count--;
+        memmove(&rest.modifier[without], &rest.modifier[without + 1],
+                (rest.modifier_count - without) * sizeof *rest.modifier);
+        for (uint32_t f = forms->first[instr->mnemonic]; f < forms->first[instr->mnemonic + 1]; f++) {
+            int8_t slot_of[PTX_MODIFIERS];
+            unsigned fits;
+            form_fit(&forms->form[f], &rest, slot_of, &fits);
+            if (fits == rest.modifier_count) allowed_open(&allowed, &forms->form[f], &rest, fits);
+        }
+    }
+    char list[160];
+    text[0] = '\0';
+    if (allowed.count && allowed.count <= HELPFUL)
+        snprintf(text, size, "; .%s is possible with %s", ptx_modifier_text(instr->modifier[at]),
+                 allowed_text(&allowed, list, sizeof list));
+}
+
 /* Explains why no form matches, in terms of the forms that come closest: those with the most modifiers that fit. */
 static void explain(const struct forms *forms, const struct ptx_module *module, const struct ptx_instr *instr,
                     unsigned fitting, struct error *err) {
     const char *name = ptx_mnemonic_name(instr->mnemonic);
     uint32_t from = forms->first[instr->mnemonic], to = forms->first[instr->mnemonic + 1];
     struct allowed allowed = {{false}, 0};
-    unsigned least = UINT_MAX, most = 0;
-    char text[128], list[320];
+    const struct form *closest = NULL;
+    unsigned least = UINT_MAX, most = 0, close = 0;
+    char text[128], list[320], more[224];
     bool known = fitting >= instr->modifier_count;
     for (uint32_t f = from; f < to; f++) {
         const struct form *form = &forms->form[f];
@@ -305,6 +351,8 @@ static void explain(const struct forms *forms, const struct ptx_module *module, 
         form_fit(form, instr, slot_of, &fits);
         if (fits != fitting) continue;
         if (fitting <= instr->modifier_count) allowed_open(&allowed, form, instr, fitting);
+        closest = form;
+        close++;
         least = form->required < least ? form->required : least;
         most = form->shape_count > most ? form->shape_count : most;
     }
@@ -322,6 +370,7 @@ static void explain(const struct forms *forms, const struct ptx_module *module, 
         return;
     }
     if (fitting == instr->modifier_count) {
+        if (close == 1) needed_text(closest, instr, list, sizeof list);
         ptx_error(module, instr->place, err, "`%s` is not complete: it needs %s", text, list);
         return;
     }
@@ -329,13 +378,13 @@ static void explain(const struct forms *forms, const struct ptx_module *module, 
                               instr->place.offset + (instr->modifier_column[fitting] - instr->place.column)};
     const char *wrong = ptx_modifier_text(instr->modifier[fitting]);
     bool is_type = ptx_modifier_class(instr->modifier[fitting]) == PTX_CLASS_TYPE;
-    enum { HELPFUL = 12 }; /* the complete list of what a load accepts helps nobody */
     bool listed = allowed.count && (is_type || allowed.count <= HELPFUL);
     if (!known)
         ptx_error(module, place, err, "`%s` does not accept .%s%s%s", name, wrong, listed ? "; possible here: " : "",
                   listed ? list : "");
     else if (listed && is_type)
-        ptx_error(module, place, err, "there is no `%s`: the type must be %s", text, list);
+        replacement_text(forms, instr, fitting, more, sizeof more),
+            ptx_error(module, place, err, "there is no `%s`: the type must be %s%s", text, list, more);
     else
         ptx_error(module, place, err, "there is no `%s`: .%s is not possible here%s%s", text, wrong,
                   listed ? ", but " : "", listed ? list : "");

@@ -185,6 +185,7 @@ struct ptx_function {
     bool is_kernel, has_body, noreturn;
     const char *unknown; /* the first unknown instruction or modifier: a message without its location; NULL: none */
     uint32_t unknown_instr;
+    const char *skipped;            /* why its body is not read: a located message; NULL: it is */
     uint32_t *parameters, *returns; /* variables */
     uint32_t parameter_count, return_count;
     struct ptx_register *registers;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 static bool unknown_directive(struct parser *p) {
+    p->newer = true;
     return ptx_error(p->module, p->token.place, p->err, "unknown directive '.%.*s'%s",
                      (int)min_u64(p->token.length, 80), p->token.text, parser_word_hint(p, IN_DIRECTIVES, &p->token));
 }
@@ -188,11 +189,42 @@ static bool function_body(struct parser *p, const struct ptx_function *function)
     *scope = (struct scope){.names = p->names.symbols.count, .place = open};
     p->source_file = p->source_line = 0;
     p->unknown = NULL;
+    p->newer = false;
     if (!parser_next(p) || !parser_parameters_declare(p, function->returns, function->return_count) ||
         !parser_parameters_declare(p, function->parameters, function->parameter_count) || !parser_body(p, open))
         return false;
     names_release(&p->members, 0);
     return true;
+}
+
+/* Turns the error, if it may be a feature that Sluice does not know, into one of the function. */
+static bool forgive(struct parser *p, struct ptx_function *function) {
+    if (!p->newer) return false;
+    if (!function->skipped) function->skipped = arena_text(p->module->arena, p->err->text, strlen(p->err->text));
+    p->err->set = p->newer = false;
+    return true;
+}
+
+/* Reads the body; one with a feature that Sluice does not know is skipped as text, and nothing of it remains. */
+static bool function_body_or_text(struct parser *p, struct ptx_function *function) {
+    const struct lexer lexer = p->lexer;
+    const struct token token = p->token;
+    const uint32_t names = p->names.symbols.count, variables = p->variables.count, registers = p->registers.count;
+    if (function_body(p, function)) return true;
+    if (!forgive(p, function)) return false;
+    p->lexer = lexer;
+    p->token = token;
+    names_release(&p->names, names);
+    names_release(&p->labels, 0);
+    names_release(&p->members, 0);
+    if (p->reserved != PTX_NONE && p->reserved >= variables) p->reserved = PTX_NONE;
+    p->variables.count = variables;
+    p->registers.count = registers;
+    p->unknown = NULL;
+    p->depth = 0;
+    p->scopes.count = p->pending.count = p->stack.count = 0;
+    p->instrs.count = p->operands.count = p->function_labels.count = p->targets.count = 0;
+    return parser_skip_group(p, '{', '}');
 }
 
 /* Whether the next statement of the module begins here. */
@@ -218,13 +250,19 @@ static bool starts_declaration(const struct parser *p) {
  * missing. */
 static bool function_rest(struct parser *p) {
     struct ptx_function function = *(struct ptx_function *)list_at(&p->functions, p->function);
-    while (parser_is(p, TOKEN_DOTTED) && !starts_declaration(p))
-        if (!function_directive(p, &function)) return false;
+    while (parser_is(p, TOKEN_DOTTED) && !starts_declaration(p)) {
+        p->newer = false;
+        if (function_directive(p, &function)) continue;
+        if (!forgive(p, &function)) return false;
+        do { /* the directive and its arguments */
+            if (!parser_next(p)) return false;
+        } while (!parser_is(p, TOKEN_DOTTED) && !parser_is(p, '{') && !parser_is(p, ';') && !parser_is(p, TOKEN_END));
+    }
     if (parser_is(p, '{')) {
         if (function.has_body)
             return ptx_error(p->module, p->token.place, p->err, "'%.80s' already has a body, on line %u", function.name,
                              function.place.line);
-        if (!function_body(p, &function)) return false;
+        if (!function_body_or_text(p, &function)) return false;
         function.has_body = true;
         function.unknown = p->unknown;
         function.unknown_instr = p->unknown_instr;

@@ -144,6 +144,8 @@ struct parser {
     uint32_t source_file, source_line;
     const char *unknown; /* as in struct ptx_function */
     uint32_t unknown_instr;
+    bool
+        newer; /* the error may be a feature of PTX that Sluice does not know: it is the function's, not the module's */
 };
 
 /* parser_names.c */

@@ -286,6 +286,8 @@ static bool push_word(struct parser *p) {
         if (label && name.text[0] != '%') return push_label(p, &name);
         if (push_reserved(p, &name)) return true;
         const char *what = p->mnemonic == PTX_MN_call && p->depth == 0 ? "function" : "register or variable";
+        char last = name.text[name.length - 1];
+        p->newer = name.text[0] == '%' && (last < '0' || last > '9'); /* a special register, by its name */
         return unknown(p, name.text[0] == '%' ? "register" : what, &p->names, &name);
     }
     struct ptx_operand *operand = list_at(&p->stack, p->stack.count - 1);

@@ -68,6 +68,7 @@ static bool shape_read(struct parser *p, struct shape *shape) {
         if (!shape_word(p, shape, &known)) return false;
         if (known) continue;
         const char *near = parser_word_hint(p, IN_MODIFIERS, &p->token);
+        p->newer = shape->type == PTX_TYPE_COUNT;
         return ptx_error(p->module, p->token.place, p->err, "found '.%.*s', expected %s%s",
                          (int)min_u64(p->token.length, 80), p->token.text,
                          shape->type == PTX_TYPE_COUNT ? "a type" : "a name", near);

@@ -64,6 +64,10 @@ bool support_check(const struct forms *forms, const struct ptx_module *module, u
     const struct ptx_function *function = &module->functions[f];
     const struct ptx_instr *first = NULL;
     struct more more = {0};
+    if (function->skipped) return error_set(err, "%s", function->skipped);
+    if (function->blocks_are_clusters)
+        return ptx_error(module, function->place, err, "kernel `%.60s`: .blocksareclusters is not supported",
+                         function->name);
     for (uint32_t i = 0; i < function->instr_count; i++) {
         const struct ptx_instr *instr = &function->instrs[i];
         if (!forms_refused(forms, module, instr)) continue;

@@ -250,5 +250,4 @@ TEST("a launch has whole clusters of the size that the kernel requires") {
     FAILS(NOTHING(".reqnctapercluster 2"), 3, SIZE(0, 0, 0), "does not consist of clusters of 2x1x1");
     FAILS(NOTHING(".explicitcluster"), 4, SIZE(0, 0, 0), "the kernel requires a size of clusters (.explicitcluster)");
     FAILS(NOTHING(".explicitcluster"), 4, SIZE(2, 1, 1), "");
-    FAILS(NOTHING(".blocksareclusters .reqnctapercluster 2"), 4, SIZE(0, 0, 0), ".blocksareclusters is not supported");
 }

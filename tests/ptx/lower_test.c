@@ -118,7 +118,9 @@ static const struct {
     {"cvt.u32 %r1, %r2;", "`cvt.u32` is not complete: it needs .u8, .u16,"},
     {"bar.sync;", "`bar.sync` with 0 operands; expected 1 to 2"},
     {"ld.weak.mmio.u32 %r1, [%d1];", "8:8: there is no `ld.weak.mmio.u32`: .mmio is not possible here\n"},
-    {"ld.mmio.u32 %r1, [%d1];", "8:1: `ld.mmio.u32` is not complete: it needs .relaxed or .sys\n"},
+    {"ld.mmio.u32 %r1, [%d1];", "8:1: `ld.mmio.u32` is not complete: it needs .relaxed and .sys\n"},
+    {"redux.sync.add.f32 %f1, %f2, -1;",
+     "8:15: there is no `redux.sync.add.f32`: the type must be .u32 or .s32; .f32 is possible with .min or .max\n"},
     {"ld.mmio.relaxed.gpu.u32 %r1, [%d1];",
      "8:16: there is no `ld.mmio.relaxed.gpu.u32`: .gpu is not possible here, but .global or .sys\n"},
     {"st.mmio.relaxed.sys.shared.u32 [%r1], %r1;", ".shared is not possible here, but .global\n"},
@@ -242,7 +244,11 @@ TEST("only kernels that may execute an unsupported instruction cannot be execute
                                         ".entry d() { .reg .b32 %r; add.s32 %r, %r; ret; }\n"
                                         ".entry e() { .shared .b8 s[300000]; .reg .b64 %r; mov.b64 %r, s; ret; }\n"
                                         ".entry f(.param .b8 p[32765]) { ret; }\n"
-                                        ".entry g() { .local .b8 s[600000]; ret; }\n";
+                                        ".entry g() { .local .b8 s[600000]; ret; }\n"
+                                        ".entry h() { .reg .b32 %r; .shared .b8 a[4]; mov.b32 %r, %foo; x: bra x; }\n"
+                                        ".entry i() .hint 1 { ret; }\n"
+                                        ".entry j() { .shared .b8 a[4]; .reg .b64 %r; mov.b64 %r, a; x: ret; }\n"
+                                        ".entry l() .blocksareclusters .reqnctapercluster 2 { ret; }\n";
     struct error err = {0};
     struct ptx_module *module = ptx_parse("test.ptx", text, strlen(text), &err);
     REQUIRE(module);
@@ -256,6 +262,11 @@ TEST("only kernels that may execute an unsupported instruction cannot be execute
     expect_kernel(program, "e", "`e` needs 300000 bytes of shared memory");
     expect_kernel(program, "f", "`p` needs 32765 bytes of parameters");
     expect_kernel(program, "g", "`s` needs 600000 bytes of thread-local memory");
+    expect_kernel(program, "h", "test.ptx:17:58: unknown register '%foo'");
+    expect_kernel(program, "i", "test.ptx:18:12: unknown directive '.hint'");
+    expect_kernel(program, "j", NULL);
+    CHECK_EQ(program_kernel(program, "j")->shared_bytes, 4u);
+    expect_kernel(program, "l", "test.ptx:20:8: kernel `l`: .blocksareclusters is not supported");
     program_destroy(program);
     ptx_module_destroy(module);
 }

@@ -29,6 +29,14 @@ static void unknown(const char *text, const char *part) {
     ptx_module_destroy(module);
 }
 
+/* The body of the text's only function is skipped, for this reason. */
+static void skipped(const char *text, const char *part) {
+    struct ptx_module *module = parse(text);
+    REQUIRE(module->function_count == 1 && module->functions[0].skipped);
+    CHECK_TEXT(module->functions[0].skipped, part);
+    ptx_module_destroy(module);
+}
+
 /* The text must be rejected with a message that contains `part`. */
 static void refuse(const char *text, const char *part) {
     struct error err = {0};
@@ -574,7 +582,6 @@ TEST("an invalid declaration is rejected at the position of the error") {
         {".entry k(.local .u32 x) {}", "found '.local', expected '.param' or '.reg'"},
         {".entry (.param .u32 x) k() {}", "found '(', expected a kernel's name"},
         {".entry k() .maxntid x {}", "found 'x', expected a number"},
-        {".entry k() .maxntidx 4 {}", "unknown directive '.maxntidx'; did you mean '.maxntid'?"},
         {".entry k()\n{ ret;\n", "a.ptx:5:1: unterminated function; expected '}'\n{ ret;\n^"},
         {"mov.u32 a, b;", "found 'mov', expected a directive, such as '.entry'"},
         {".section .debug_info {", "'{' is not closed; expected '}'"},
@@ -601,7 +608,6 @@ TEST("the error of an invalid statement has the source line, a caret and what wa
                                               "\tadd.s32 \t%r1, %r2 %r3;\n"
                                               "\t        \t         ^");
     refuse(BODY("add.s32 %r1, %q2, %r3;"), "a.ptx:6:14: unknown register '%q2'; did you mean '%");
-    refuse(BODY("mov.u32 %r1, %tix.x;"), "unknown register '%tix'; did you mean '%tid'?");
     refuse(BODY("mov.u32 %r1, %envreg32;"), "unknown register '%envreg32'; did you mean '%envreg31'?");
     refuse(BODY("ld.param.u64 %d1, [nn];"), "unknown register or variable 'nn'; did you mean 'n'?");
     refuse(BODY("LOOP: bra LOP;"), "a.ptx:6:11: unknown label 'LOP'; did you mean 'LOOP'?");
@@ -620,6 +626,19 @@ TEST("the error of an invalid statement has the source line, a caret and what wa
            "found '.entry', expected a declaration, a directive of a function or an instruction");
     refuse(BODY("5;"), "found '5', expected an instruction, a label, a directive or '}'");
     refuse(BODY("ld.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.v2.u32 %r1, [%d1];"), "more than 14 modifiers");
+}
+
+TEST("a body with an unknown special register, type or directive is skipped as text, with a hint") {
+    skipped(BODY("mov.u32 %r1, %tix.x;"), "a.ptx:6:14: unknown register '%tix'; did you mean '%tid'?\n");
+    skipped(BODY("{ mov.u32 %r1, %cluster_foo; } LOOP: bra LOOP;"), "unknown register '%cluster_foo'");
+    skipped(BODY(".reg .b256 %w<4>; mov.b256 %w1, %w2;"), "a.ptx:6:6: found '.b256', expected a type");
+    skipped(BODY(".shared .b8 %reserved; mov.u64 %d1, %reserved_smem_offset_0; .hint 4; bra NOWHERE;"),
+            "unknown directive '.hint'");
+    skipped(HEAD ".entry k() .maxntidx 4 {}", "a.ptx:4:12: unknown directive '.maxntidx'; did you mean '.maxntid'?");
+    skipped(HEAD ".entry k() .hint 4, x .maxntid 4 { ret; }", "unknown directive '.hint'");
+    refuse(BODY("mov.u32 %r1, %tix.x; {"), "'{' is not closed");
+    refuse(HEAD ".entry k() .hint", "expected");
+    refuse(BODY("mov.u32 %r1, %cluster_foo;") "\n.entry k2() { bra X; }", "unknown label 'X'");
 }
 
 TEST("unknown instructions are skipped as text, with a hint") {
