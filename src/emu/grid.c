@@ -39,7 +39,9 @@ struct window {
     uint64_t idle_rounds, quiet_rounds; /* rounds without a finished CTA; and without a change of memory */
     uint64_t stuck_rounds;              /* rounds without progress of any thread */
     uint64_t ended_at;                  /* warp instructions when a CTA last ended */
-    uint64_t progressed_at; /* warp instructions before the last progress, or the last search for a livelock after it */
+    uint64_t suspended;                 /* instructions that suspended warps (mbarrier.c) could have executed */
+    /* instructions, with those, before the last progress, or the last search for a livelock after it */
+    uint64_t progressed_at;
     uint64_t patience, livelock_rounds;
     bool ran; /* some warp in this round */
 };
@@ -56,8 +58,6 @@ static const uint32_t *cluster_of(const struct launch *launch) {
 uint32_t emu_cluster(const struct launch *launch, struct error *err) {
     const struct program_function *kernel = launch->kernel;
     const uint32_t *cluster = cluster_of(launch), *required = kernel->required_cluster, *grid = launch->grid;
-    if (kernel->blocks_are_clusters)
-        return error_set(err, "launch of %s: .blocksareclusters is not supported", kernel->name), 0;
     if (kernel->explicit_cluster && !launch->cluster[0] && !required[0])
         return error_set(err, "launch of %s: the kernel requires a size of clusters (.explicitcluster)", kernel->name),
                0;
@@ -231,7 +231,9 @@ static void window_round(struct window *window, struct run *run) {
             if (w->status == WARP_POLLS) warp_unpark(w);
             if (w->status != WARP_READY) continue;
             window->ran = true;
+            uint64_t before = w->executed;
             warp_run(w, QUANTUM);
+            if (w->executed == before) window->suspended += QUANTUM;
             budget_check(run);
         }
         if (cta->live) {
@@ -246,7 +248,7 @@ static void window_round(struct window *window, struct run *run) {
     window->quiet_rounds =
         window->ended != ended || (run->changed | run->changed_before) & CHANGED_MEMORY ? 0 : window->quiet_rounds + 1;
     window->stuck_rounds = run_progressed(run) ? 0 : window->stuck_rounds + 1;
-    if (run_progressed(run)) window->progressed_at = run->counts.warp_instructions;
+    if (run_progressed(run)) window->progressed_at = run->counts.warp_instructions + window->suspended;
 }
 
 /* Whether the window holds all CTAs that a machine may hold at once. */
@@ -257,7 +259,7 @@ static bool window_holds_gpu(const struct window *window, const struct run *run)
 /* Admits further CTAs, or looks for a livelock if there are none, when waiting warps require it. */
 static void window_adapt(struct window *window, struct run *run) {
     if (window->next == run->ctas) {
-        uint64_t executed = run->counts.warp_instructions;
+        uint64_t executed = run->counts.warp_instructions + window->suspended;
         bool overdue = executed - window->progressed_at >= run->device->livelock_instructions;
         if (window->ran && window->stuck_rounds < window->livelock_rounds && !overdue) return;
         livelock_check(run, window->ctas, window->count, overdue);

@@ -78,9 +78,9 @@ static bool state_recurs(const struct warp_state *w) {
            same(s->registers, w->registers, s->register_bytes) && same(s->local, w->local, local_bytes(w));
 }
 
-/* Whether a probed warp goes on and has changed nothing. */
-static bool still_quiet(const struct warp_state *w) {
-    return !w->run->failed && w->status == WARP_READY && !(w->run->changed & CHANGED_ANY) && w->probed;
+/* Whether a probed warp goes on and has changed nothing of these. */
+static bool still_quiet(const struct warp_state *w, uint32_t changes) {
+    return !w->run->failed && w->status == WARP_READY && !(w->run->changed & changes) && w->probed;
 }
 
 unsigned poll_period(struct warp_state *w) {
@@ -89,7 +89,7 @@ unsigned poll_period(struct warp_state *w) {
     for (unsigned step = 0; step < PERIOD_MAX && !period; step++) {
         if (!(step & (step - 1))) state_save(w);
         warp_run(w, 1);
-        if (!still_quiet(w)) break;
+        if (!still_quiet(w, CHANGED_ANY)) break;
         if (state_recurs(w)) period = (unsigned)(w->executed - w->poll->executed);
     }
     w->probed = false;
@@ -124,8 +124,9 @@ static bool watch_op(struct warp_state *w, const struct op *op, uint32_t mask, s
 }
 
 /* Executes one instruction, after it has noted what it reads; false if that is not known or too much. `reads`: the number
- * of instructions that read memory. */
-static bool watch_step(struct warp_state *w, struct watched *items, uint32_t *count, uint64_t *reads) {
+ * of instructions that read memory. *phases is set if it tests an mbarrier or waits for copies: what completes those is not
+ * all in memory. */
+static bool watch_step(struct warp_state *w, struct watched *items, uint32_t *count, uint64_t *reads, bool *phases) {
     uint32_t mask = 0;
     bool good = true;
     const struct op *op = warp_next(w, &mask);
@@ -136,7 +137,8 @@ static bool watch_step(struct warp_state *w, struct watched *items, uint32_t *co
         ++*reads;
     }
     warp_run(w, 1);
-    return good && kind != STEP_ASYNC; /* copies that complete a phase are not in memory */
+    *phases |= kind == STEP_ASYNC;
+    return good;
 }
 
 bool poll_watch(struct warp_state *w, uint64_t period, struct watched **items, uint32_t *count) {
@@ -150,7 +152,9 @@ bool poll_watch(struct warp_state *w, uint64_t period, struct watched **items, u
     *count = 0;
     w->writer = NULL;
     w->probed = true;
-    for (uint64_t step = 0, end = good ? period : 0; step < end; step++) good &= watch_step(w, found, count, &reads);
+    bool phases = false;
+    for (uint64_t step = 0, end = good ? period : 0; step < end; step++)
+        good &= watch_step(w, found, count, &reads, &phases) && !phases;
     w->probed = false;
     w->writer = writer;
     w->run->counts = counts;
@@ -167,8 +171,9 @@ bool poll_suspected(struct warp_state *w, struct watched *first) {
     uint64_t reads = 0;
     bool good = w->status == WARP_READY;
     w->probed = true;
+    bool phases = false; /* tested again and again, they are complete or never will be */
     for (unsigned step = 0; step < PERIOD_MAX && good; step++)
-        good = watch_step(w, found, &count, &reads) && still_quiet(w);
+        good = watch_step(w, found, &count, &reads, &phases) && still_quiet(w, CHANGED_ANY & ~CHANGED_CLOCK);
     w->probed = false;
     if (count) *first = found[0];
     return good && count && reads >= 2 * (uint64_t)count;

@@ -55,7 +55,6 @@ static void functions_declare(struct program *program) {
         memcpy(function->required_cluster, source->required_cluster, sizeof function->required_cluster);
         function->max_cluster_rank = source->max_cluster_rank;
         function->explicit_cluster = source->explicit_cluster;
-        function->blocks_are_clusters = source->blocks_are_clusters;
         for (unsigned b = 1; b < COUNT_OF(builtins) && !source->has_body; b++)
             if (strcmp(source->name, builtins[b]) == 0) function->builtin = (uint8_t)b;
     }

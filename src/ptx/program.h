@@ -241,7 +241,7 @@ struct program_function {
     uint32_t registers;  /* 32-bit registers per thread, for occupancy: largest number live at once, including calls */
     uint32_t max_threads[3], required_threads[3];
     uint32_t required_cluster[3], max_cluster_rank; /* 0 = not given */
-    bool explicit_cluster, blocks_are_clusters;
+    bool explicit_cluster;
 };
 
 /* A module-scope variable of global or constant space, placed in the image. */

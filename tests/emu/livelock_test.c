@@ -108,6 +108,37 @@ TEST("polls that count their attempts are taken for a livelock after a number of
     run_end(&run);
 }
 
+TEST("waits for a phase of an mbarrier that never completes, with a clock and pauses, are taken for a livelock") {
+    static const char text[] = PTX_KERNEL(
+        ".shared .align 8 .b64 bar; mov.u64 %rd5, %globaltimer; setp.ne.u32 %p1, %r0, 0; @%p1 bra ready; "
+        "mbarrier.init.shared.b64 [bar], 65;\nready: bar.sync 0; mbarrier.arrive.shared.b64 %rd3, [bar];\n"
+        "spin: mov.u64 %rd4, %globaltimer; sub.u64 %rd4, %rd4, %rd5; setp.lt.u64 %p1, %rd4, 1000; @%p1 bra test; "
+        "nanosleep.u32 1000;\ntest: mbarrier.try_wait.shared.b64 %p2, [bar], %rd3; @!%p2 bra spin; "
+        "st.global.u32 [%rd2], 9;");
+    struct ptx_run run;
+    CHECK(!ends_with_patience(&run, text, 64));
+    CHECK_TEXT(run.err.text, "livelock: no thread has stored");
+    CHECK_TEXT(run.err.text, "2 warps repeat a loop, 0 wait at barriers");
+    CHECK_TEXT(run.err.text, "warp 1 polls 8 bytes of shared memory at 0x0 ");
+    run_end(&run);
+}
+
+TEST("polls that end by a clock in time are not taken for a livelock") {
+    struct ptx_run run;
+    CHECK(ends_with_patience(&run,
+                             PTX_KERNEL("spin: ld.volatile.global.u32 %r3, [%rd1]; mov.u32 %r4, %clock; "
+                                        "setp.lt.u32 %p2, %r4, 40000; @%p2 bra spin; st.global.u32 [%rd2], 9;"),
+                             1));
+    CHECK_EQ(run_u32(&run)[0], 9u);
+    run_end(&run);
+    CHECK(!ends_with_patience(&run,
+                              PTX_KERNEL("spin: ld.volatile.global.u32 %r3, [%rd1]; mov.u32 %r4, %clock; "
+                                         "setp.lt.u32 %p2, %r4, 400000; @%p2 bra spin; st.global.u32 [%rd2], 9;"),
+                              1));
+    CHECK_TEXT(run.err.text, "livelock: no thread has stored");
+    run_end(&run);
+}
+
 TEST("long computations are not taken for a livelock: without reads, or with reads of different words") {
     static const char *const texts[] = {
         PTX_KERNEL("mov.u32 %r4, 0; loop: add.u32 %r4, %r4, 1; setp.lt.u32 %p2, %r4, 100000; @%p2 bra loop; "
