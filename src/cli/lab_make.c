@@ -12,6 +12,7 @@
 #include "cli/lab.h"
 #include "cli/lab_watch.h"
 #include "cli/progress.h"
+#include "cli/screen.h"
 #include "lab/kept.h"
 #include "lab/runner.h"
 #include "lab/slurm.h"
@@ -75,7 +76,7 @@ static bool note_failure(void *user, const struct batch_run *run, struct error *
 
 static void undraw(struct here *here) {
     if (here->watch) lab_watch_erase(here->watch);
-    if (here->drawn) fputs("\r\x1b[K", stderr);
+    if (here->drawn) screen_line_end();
     here->drawn = false;
 }
 
@@ -100,7 +101,7 @@ static bool step(void *user, const struct runner_progress *progress) {
     if (here->watch) lab_watch_step(here->watch, progress, progress_line(progress, text, sizeof text));
     if (here->watch || !here->shown || progress_clock() < here->next) return true;
     here->next = progress_clock() + 0.2;
-    fprintf(stderr, "\r%s\x1b[K", progress_line(progress, text, sizeof text));
+    screen_line(progress_line(progress, text, sizeof text));
     here->drawn = true;
     return true;
 }

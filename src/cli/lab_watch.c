@@ -3,13 +3,13 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "base/base.h"
 #include "cli/progress.h"
 #include "cli/report.h"
 #include "cli/result.h"
+#include "cli/screen.h"
 #include "cli/spark.h"
 
 static const double page_seconds = 0.25, line_seconds = 10;
@@ -39,7 +39,6 @@ struct finished {
 struct lab_watch {
     bool page, unicode;
     double next;
-    unsigned drawn;                /* lines on the terminal */
     unsigned rows, columns, title; /* of the terminal; of the column of titles */
     unsigned processes;
     struct curve *curve; /* by process */
@@ -112,70 +111,60 @@ static void add_points(struct lab_watch *watch, const struct runner_progress *pr
     }
 }
 
-/* A line that is wider than the terminal would be two, and could not be removed. */
 static void measure(struct lab_watch *watch) {
-    struct winsize size = {0};
-    ioctl(STDERR_FILENO, TIOCGWINSZ, &size);
-    watch->columns = size.ws_col ? size.ws_col : 80;
-    watch->rows = size.ws_row ? size.ws_row : 24;
+    struct screen_size size = screen_size();
+    watch->columns = size.columns;
+    watch->rows = size.rows;
     unsigned room = watch->columns > VALUES ? watch->columns - VALUES : 0;
     watch->title = (unsigned)min_u64(max_u64(room, TITLE_LEAST), TITLE_MOST);
 }
 
-static void end_line(struct lab_watch *watch) {
-    fputs("\x1b[K\n", stderr);
-    watch->drawn++;
-}
-
-static void draw_head(struct lab_watch *watch, const char *what, const char *done) {
-    fprintf(stderr, "  %-*s%5s %9s %8s %8s %8s %8s", (int)watch->title, what, done, "time", "IPC", "issuing", "L1 hits",
+static void draw_head(FILE *page, const struct lab_watch *watch, const char *what, const char *done) {
+    fprintf(page, "  %-*s%5s %9s %8s %8s %8s %8s", (int)watch->title, what, done, "time", "IPC", "issuing", "L1 hits",
             "LLC hits");
-    end_line(watch);
+    fputc('\n', page);
 }
 
-static void draw_job(struct lab_watch *watch, unsigned i, const struct runner_job *job) {
-    fprintf(stderr, "  %-*.*s", (int)watch->title, (int)watch->title, job->title);
+static void draw_job(FILE *page, const struct lab_watch *watch, unsigned i, const struct runner_job *job) {
+    fprintf(page, "  %-*.*s", (int)watch->title, (int)watch->title, job->title);
     if (job->records) {
-        fprintf(stderr, "%5s %7.1f s   recording its instruction stream", "", job->seconds);
+        fprintf(page, "%5s %7.1f s   recording its instruction stream", "", job->seconds);
     } else {
-        job->share > 0 ? fprintf(stderr, "%3.0f %%", 100 * job->share) : fprintf(stderr, "%5s", "-");
-        put_values(stderr, job->seconds, ratio((double)job->thread_instructions, (double)job->cycles), job->issuing,
+        job->share > 0 ? fprintf(page, "%3.0f %%", 100 * job->share) : fprintf(page, "%5s", "-");
+        put_values(page, job->seconds, ratio((double)job->thread_instructions, (double)job->cycles), job->issuing,
                    job->l1_hits, job->llc_hits);
         const struct curve *curve = &watch->curve[i];
         unsigned used = watch->title + VALUES + 2, room = watch->columns > used ? watch->columns - used : 0;
         unsigned shown = (unsigned)min_u64(curve->points, room);
-        if (shown) fputs("  ", stderr);
-        spark_draw(stderr, curve->point + curve->points - shown, shown, 0, watch->unicode);
+        if (shown) fputs("  ", page);
+        spark_draw(page, curve->point + curve->points - shown, shown, 0, watch->unicode);
     }
-    end_line(watch);
+    fputc('\n', page);
 }
 
 static void draw(struct lab_watch *watch, const struct runner_progress *progress, const char *text) {
     measure(watch);
     unsigned room = watch->rows > AROUND + FINISHED + 2 ? watch->rows - AROUND - FINISHED : 2, shown = 0;
-    if (watch->drawn) fprintf(stderr, "\x1b[%uA\r", watch->drawn);
-    watch->drawn = 0;
-    fprintf(stderr, "%.*s", (int)watch->columns - 1, text);
-    end_line(watch);
-    if (progress->running) draw_head(watch, "running", "done");
+    char *drawn = NULL;
+    size_t size = 0;
+    FILE *page = screen_page(&drawn, &size);
+    fprintf(page, "%s\n", text);
+    if (progress->running) draw_head(page, watch, "running", "done");
     for (unsigned i = 0; i < progress->job_count && i < watch->processes && shown < room; i++) {
         if (!progress->jobs[i].title) continue;
-        draw_job(watch, i, &progress->jobs[i]);
+        draw_job(page, watch, i, &progress->jobs[i]);
         shown++;
     }
-    if (progress->running > shown) {
-        fprintf(stderr, "  and %u more", progress->running - shown);
-        end_line(watch);
-    }
+    if (progress->running > shown) fprintf(page, "  and %u more\n", progress->running - shown);
     unsigned count = (unsigned)min_u64(watch->finished, FINISHED);
-    if (count) draw_head(watch, "finished last", "");
+    if (count) draw_head(page, watch, "finished last", "");
     for (unsigned i = 0; i < count; i++) {
         const struct finished *last = &watch->last[(watch->finished - 1 - i) % FINISHED];
-        fprintf(stderr, "  %-*.*s%5s", (int)watch->title, (int)watch->title, last->title, "");
-        put_values(stderr, last->seconds, last->ipc, last->issuing, last->l1_hits, last->llc_hits);
-        end_line(watch);
+        fprintf(page, "  %-*.*s%5s", (int)watch->title, (int)watch->title, last->title, "");
+        put_values(page, last->seconds, last->ipc, last->issuing, last->l1_hits, last->llc_hits);
+        fputc('\n', page);
     }
-    fputs("\x1b[J", stderr); /* what a longer page has left */
+    screen_show(page, &drawn);
 }
 
 void lab_watch_step(struct lab_watch *watch, const struct runner_progress *progress, const char *text) {
@@ -190,8 +179,7 @@ void lab_watch_step(struct lab_watch *watch, const struct runner_progress *progr
 }
 
 void lab_watch_erase(struct lab_watch *watch) {
-    if (watch->drawn) fprintf(stderr, "\x1b[%uA\r\x1b[J", watch->drawn);
-    watch->drawn = 0;
+    if (watch->page) screen_leave();
 }
 
 void lab_watch_destroy(struct lab_watch *watch) {

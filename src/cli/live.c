@@ -8,6 +8,7 @@
 
 #include "base/base.h"
 #include "cli/report.h"
+#include "cli/screen.h"
 #include "cli/spark.h"
 #include "sim/gpu_config.h"
 
@@ -30,8 +31,8 @@ struct live {
     const struct stats *stats;
     bool page, unicode;
     double next;
-    unsigned points, drawn; /* lines on the terminal */
-    uint64_t *last;         /* counters at the last step */
+    unsigned points;
+    uint64_t *last; /* counters at the last step */
     uint64_t cycles;
     struct track track[TRACKS]; /* IPC, issuing, L1, LLC, stalls, DRAM */
 };
@@ -120,29 +121,23 @@ static void take(struct live *live, uint64_t cycles) {
 
 /* --- drawing --- */
 
-static void draw_track(const struct live *live, const struct track *track) {
+static void draw_track(FILE *page, const struct live *live, const struct track *track) {
     char name[24];
     memcpy(name, track->name, sizeof name);
     for (char *c = name; *c; c++) *c = *c == '_' ? ' ' : *c;
-    fprintf(stderr, "  %-14s %8.1f %-15s ", name, track->point[POINTS - 1], track->unit);
-    spark_draw(stderr, track->point + POINTS - live->points, live->points, track->top, live->unicode);
-    fputs("\x1b[K\n", stderr);
+    fprintf(page, "  %-14s %8.1f %-15s ", name, track->point[POINTS - 1], track->unit);
+    spark_draw(page, track->point + POINTS - live->points, live->points, track->top, live->unicode);
+    fputc('\n', page);
 }
 
-static void erase(struct live *live) {
-    if (live->drawn) fprintf(stderr, "\x1b[%uA\r\x1b[J", live->drawn);
-    live->drawn = 0;
-}
-
-static void draw_page(struct live *live, const char *progress) {
-    if (live->drawn) fprintf(stderr, "\x1b[%uA\r", live->drawn);
-    fprintf(stderr, "%s\x1b[K\n  %s\x1b[K\n", live->title, progress);
-    live->drawn = 2;
-    for (unsigned i = 0; i < TRACKS; i++) {
-        if (!live->track[i].name[0]) continue;
-        draw_track(live, &live->track[i]);
-        live->drawn++;
-    }
+static void draw_page(const struct live *live, const char *progress) {
+    char *text = NULL;
+    size_t size = 0;
+    FILE *page = screen_page(&text, &size);
+    fprintf(page, "%s\n  %s\n", live->title, progress);
+    for (unsigned i = 0; i < TRACKS; i++)
+        if (live->track[i].name[0]) draw_track(page, live, &live->track[i]);
+    screen_show(page, &text);
 }
 
 void live_step(struct live *live, const struct progress *progress, const struct run_progress *now) {
@@ -162,7 +157,7 @@ void live_step(struct live *live, const struct progress *progress, const struct 
 
 void live_destroy(struct live *live) {
     if (!live) return;
-    erase(live);
+    screen_leave();
     free(live->last);
     free(live);
 }

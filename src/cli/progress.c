@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli/report.h"
+#include "cli/screen.h"
 #include "lab/process.h"
 
 static const double interval_seconds = 0.2;
@@ -13,16 +14,21 @@ static const double interval_seconds = 0.2;
 /* A global, since a signal handler cannot use anything else. */
 static volatile sig_atomic_t asked_to_end;
 
+/* A second Ctrl-C ends the program immediately. A second TERM does not: timeout(1) always sends two. */
 static void on_signal(int number) {
-    (void)number;
+    static volatile sig_atomic_t interrupted;
+    if (number == SIGINT && interrupted) {
+        screen_leave();
+        signal(SIGINT, SIG_DFL);
+        raise(SIGINT);
+    }
+    if (number == SIGINT) interrupted = 1;
     asked_to_end = 1;
 }
 
-/* A second Ctrl-C ends the program immediately. A second TERM does not: timeout(1) always sends two. */
 void signals_catch(void) {
     struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
     sigaction(SIGTERM, &action, NULL);
-    action.sa_flags |= (int)SA_RESETHAND;
     sigaction(SIGINT, &action, NULL);
 }
 
@@ -89,7 +95,7 @@ void progress_text(const struct progress *progress, const struct run_progress *n
 static void draw(struct progress *progress, const struct run_progress *now, double seconds) {
     char text[512] = "";
     progress_text(progress, now, seconds, text, sizeof text);
-    fprintf(stderr, "\r%s\x1b[K", text);
+    screen_line(text);
     progress->drawn = true;
 }
 
@@ -137,6 +143,6 @@ bool progress_record_step(void *user, const struct program_progress *now) {
 void progress_end(struct progress *progress, uint64_t warp_instructions) {
     if (progress->report >= 0 && warp_instructions)
         process_report(progress->report, (struct process_report){.share = 1, .warp_instructions = warp_instructions});
-    if (progress->drawn) fputs("\r\x1b[K", stderr);
+    if (progress->drawn) screen_line_end();
     progress->drawn = false;
 }

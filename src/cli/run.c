@@ -12,6 +12,7 @@
 #include "cli/machine.h"
 #include "cli/progress.h"
 #include "cli/report.h"
+#include "cli/screen.h"
 #include "cli/timeline.h"
 #include "dram/dram.h"
 #include "host/checkpoint.h"
@@ -115,6 +116,7 @@ static void look_at(void *user, unsigned index) {
     struct error err = {0};
     if (watch->seen[index]) return;
     watch->seen[index] = true;
+    if (watch->live) screen_leave(); /* messages stay readable */
     if (watch->checks && !watch->values->job.no_check)
         watch->programs.program[index].check = job->source->ops->check(job->source, &err);
     if (err.set) complain_error(&err); /* the difference that the check found */

@@ -3,7 +3,7 @@
 . "$(dirname "$0")/../testlib.sh"
 
 # A chroot without /dev/pts has no terminals.
-if ! script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+if ! python3 tests/cli/terminal.py /dev/null true >/dev/null 2>&1; then
     echo "skipped: no terminal can be opened"
     tests_end
 fi
@@ -11,7 +11,7 @@ fi
 # terminal ARGS...: what the program writes to a terminal, with escape characters as ^.
 terminal() {
     last_command="sluice $*"
-    script -qefc "$SLUICE $*" "$work/terminal" >/dev/null 2>&1 </dev/null
+    python3 tests/cli/terminal.py "$work/terminal" "$SLUICE" "$@" >/dev/null 2>&1
     tr '\033\r' '^\n' <"$work/terminal" >"$work/out"
 }
 shows() { holds "\`$last_command\` does not show \"$1\" but: $(head -n 12 "$work/out")" grep -qF -- "$1" "$work/out"; }

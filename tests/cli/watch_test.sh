@@ -46,62 +46,98 @@ for words in "run $work/x.yaml --slurm" "run $work/x.yaml --dry-run" status; do
 done
 
 # A chroot without /dev/pts has no terminals.
-if ! script -qec true /dev/null >/dev/null 2>&1 </dev/null; then
+if ! python3 tests/cli/terminal.py /dev/null true >/dev/null 2>&1; then
     echo "skipped: no terminal can be opened"
     tests_end
 fi
 
-# screen: what is on the screen at the end: lines, moved up and cleared by escape sequences.
-screen() {
-    python3 - "$work/terminal" >"$work/screen" <<'END'
-import re, sys
-screen, row = [], 0
-text = open(sys.argv[1], encoding="utf-8", newline="").read().replace("\r\n", "\n")
-for part in re.split("(\x1b\\[[0-9]*[AJK]|\n|\r)", text):
-    if part == "\n":
-        row += 1
-    elif part.endswith("A") and part.startswith("\x1b"):
-        row -= int(part[2:-1])
-    elif part.endswith("J") and part.startswith("\x1b"):
-        del screen[row:]
-    elif part and not part.startswith("\x1b") and part != "\r":
-        while len(screen) <= row:
-            screen.append("")
-        screen[row] = part
-print("\n".join(screen))
-END
+export TERM=xterm # with colours, which must not hide lines from the tests
+
+# terminal SIZE COMMAND...: runs it on a terminal of this size (columns x rows), or with "SIZE TEXT OTHER" on one that changes its size once TEXT is there.
+# $work/terminal is the output as written, $work/lines its lines without escape sequences, $work/screen what remains on the screen.
+terminal() {
+    local size=(--size "${1%% *}")
+    [ "$1" = "${1%% *}" ] || size+=(--resize "$(cut -d ' ' -f 2 <<<"$1")" "${1##* }")
+    shift
+    timeout 200 python3 tests/cli/terminal.py "${size[@]}" "$work/terminal" "$@" >"$work/screen" 2>"$work/log" || cat "$work/log"
+    sed -E 's/\x1b\[[?0-9;]*[A-Za-z]//g; s/\r$//; s/.*\r//' "$work/terminal" >"$work/lines"
+}
+# fits COLUMNS: no line of a page is wider.
+fits() {
+    local widest
+    widest=$(python3 -c 'import re, sys
+page = re.search("\x1b\\[\\?1049h(.*)\x1b\\[\\?1049l", open(sys.argv[1], encoding="utf-8", newline="").read(), re.S).group(1)
+print(max(len(line) for line in re.split("[\r\n]+", re.sub("\x1b\\[[?0-9;]*[A-Za-z]", "", page.replace("\x1b[H", "\n")))))' "$work/terminal")
+    holds "a line of $widest characters on $1 columns" test "$widest" -le "$1"
 }
 
+stream=("$SLUICE" run synth:stream --set workload.iterations=400)
+
 testcase "the page shows the progress and values over time, and is removed"
-LC_ALL=C.UTF-8 script -qefc "$SLUICE run synth:stream --set workload.iterations=400 --watch" "$work/terminal" >/dev/null 2>&1 </dev/null
-holds "the title and the progress" grep -qE 'M cycles .*M warp instructions' "$work/terminal"
+terminal 80x30 "${stream[@]}" --watch
+cp "$work/lines" "$work/run"
+holds "the title and the progress" grep -qE 'M cycles .*M warp instructions' "$work/lines"
 for track in IPC issuing 'L1 read hits' 'LLC read hits' memory DRAM; do
-    holds "no track '$track'" grep -qE "^  $track +[0-9.]+ .*(\xe2\x96|[▁▂▃▄▅▆▇█])" "$work/terminal"
+    holds "no track '$track'" grep -qE "^  $track +[0-9.]+ .*[▁▂▃▄▅▆▇█]" "$work/lines"
 done
-holds "DRAM is idle" grep -qE '^  DRAM +[1-9][0-9.]+ GB/s' "$work/terminal"
-sed -E 's/\x1b\[[0-9]*[A-Z]//g; s/\r//g' "$work/terminal" >"$work/run"
-screen
+holds "DRAM is idle" grep -qE '^  DRAM +[1-9][0-9.]+ GB/s' "$work/lines"
 holds "$(head -n 30 "$work/screen")" test "$(grep -c 'IPC' "$work/screen")" -eq 1
-holds "the summary follows" grep -q 'synth:stream on adaptive-80sm' "$work/screen"
+holds "the summary follows: $(head -n 30 "$work/screen")" test "$(head -n 1 "$work/screen")" = 'synth:stream on adaptive-80sm'
+
+for size in 80x10 50x24 20x3 '100x30 LLC 40x8' '120x24 LLC 120x6' '40x8 issuing 100x30'; do
+    testcase "nothing of the page remains on a terminal of $(sed 's/ .* /, then /' <<<"$size")"
+    terminal "$size" "${stream[@]}" --watch
+    holds "no page" grep -q '1049h' "$work/terminal"
+    # The summary, without the blanks that differ once lines wrap.
+    sed -n '/synth:stream on/,$p' "$work/lines" | sed '1s/.*synth:stream on/synth:stream on/' | tr -d ' \n' >"$work/summary"
+    tr -d ' \n' <"$work/screen" >"$work/remains"
+    holds "no summary" test -s "$work/summary"
+    same_files "$work/summary" "$work/remains"
+    [ "$size" = "${size#* }" ] && fits "${size%%x*}"
+done
+
+testcase "a progress line fits the terminal"
+terminal 30x5 "${stream[@]}"
+holds "no line" grep -q 'M cycles' "$work/terminal"
+holds "$(head -n 3 "$work/screen")" test "$(head -n 1 "$work/screen")" = 'synth:stream on adaptive-80sm'
+
+testcase "Ctrl-C, once and twice, and Ctrl-Z leave a clean terminal"
+for keys in INT 'INT INT' TSTP; do
+    rm -f "$work/pid" "$work/terminal"
+    timeout 100 python3 tests/cli/terminal.py "$work/terminal" sh -c "echo \$\$ >$work/pid; exec $SLUICE run synth:stream --set workload.iterations=4000 --watch" >"$work/screen" 2>&1 &
+    page=$!
+    for _ in $(seq 300); do
+        grep -q issuing "$work/terminal" 2>/dev/null && break
+        sleep 0.1
+    done
+    for key in $keys; do kill -"$key" "$(cat "$work/pid")"; done
+    for _ in $(seq 300); do
+        grep -q 1049l "$work/terminal" && break
+        sleep 0.1
+    done
+    [ "$keys" = TSTP ] && kill -KILL "$(cat "$work/pid")"
+    wait $page
+    holds "the page was not drawn" grep -q issuing "$work/terminal"
+    holds "$keys: the page remains" test "$(grep -o '1049[hl]' "$work/terminal" | tail -n 1)" = 1049l
+    holds "$keys: $(cat "$work/screen")" test "$(grep -c 'of SM cycles' "$work/screen")" -eq 0
+done
 
 testcase "lab run: the page shows runs under way and finished, fits the terminal, and is removed"
 sed -i 's/gemm:tiny/synth:stream/' "$work/x.yaml" # long enough to be seen
-for columns in 80 130; do
+for columns in 50 80 130; do
     rm -rf "$work"/page.sqlite*
-    LC_ALL=C.UTF-8 script -qefc "stty cols $columns rows 30; $SLUICE lab run $work/x.yaml --watch --store $work/page.sqlite -j 2" "$work/terminal" >/dev/null 2>&1 </dev/null
-    holds "no progress" grep -qE '[0-9] of 4 runs   [12] running   [0-9]+ %   about' "$work/terminal"
-    holds "no run under way" grep -qE '^  synth:stream, (shared|private) +[0-9]+ % +[0-9.]+ s +[0-9.]+ +[0-9.]+ % ' "$work/terminal"
-    holds "no finished run" grep -qE '^  (mm:tiny|synth:stream), (shared|private) +[0-9.]+ s +[0-9.]+ +[0-9.]+ % ' "$work/terminal"
-    widest=$(python3 -c 'import re, sys
-lines = re.split("[\r\n]+", re.sub("\x1b\\[[0-9]*[A-Z]", "", open(sys.argv[1], encoding="utf-8", newline="").read()))
-print(max(len(line) for line in lines if "%" in line and "COMMAND" not in line))' "$work/terminal")
-    holds "a line of $widest characters on $columns columns" test "$widest" -le "$columns"
-    screen
+    terminal "${columns}x30" "$SLUICE" lab run "$work/x.yaml" --watch --store "$work/page.sqlite" -j 2
+    holds "no progress" grep -qE '[0-9] of 4 runs   [12] running   [0-9]+ %' "$work/lines"
+    if [ "$columns" -ge 80 ]; then
+        holds "no run under way" grep -qE '^  synth:stream, (shared|private) +[0-9]+ % +[0-9.]+ s +[0-9.]+ +[0-9.]+ % ' "$work/lines"
+        holds "no finished run" grep -qE '^  (mm:tiny|synth:stream), (shared|private) +[0-9.]+ s +[0-9.]+ +[0-9.]+ % ' "$work/lines"
+    fi
+    fits "$columns"
     holds "$(cat "$work/screen")" test "$(grep -cE 'running|finished last' "$work/screen")" -eq 0
     holds "the counts follow" grep -q '4 runs: 4 simulated' "$work/screen"
 done
-holds "no curve" grep -qE '%  [▁▂▃▄▅▆▇█]+' "$work/terminal"
-sed -E 's/\x1b\[[0-9]*[A-Z]//g; s/\r//g' "$work/terminal" >"$work/lab"
+holds "no curve" grep -qE '%  [▁▂▃▄▅▆▇█]+' "$work/lines"
+cp "$work/lines" "$work/lab"
 
 testcase "docs/timeline.md shows the pages as they are drawn"
 awk '/^```text/ { on = 1; next } /^```/ { on = 0 } on' docs/timeline.md >"$work/shown"
@@ -115,8 +151,8 @@ for form in '[0-9] of [0-9] runs   [0-9] running   [0-9]+ %   about [0-9]+ s lef
 done
 
 testcase "lab run: Ctrl-C leaves a clean terminal"
-rm -rf "$work"/page.sqlite* "$work/pid"
-script -qefc "echo \$\$ >$work/pid; exec $SLUICE lab run $work/x.yaml --watch --store $work/page.sqlite -j 2" "$work/terminal" >/dev/null 2>&1 </dev/null &
+rm -rf "$work"/page.sqlite* "$work/pid" "$work/terminal"
+python3 tests/cli/terminal.py "$work/terminal" sh -c "echo \$\$ >$work/pid; exec $SLUICE lab run $work/x.yaml --watch --store $work/page.sqlite -j 2" >"$work/screen" 2>&1 &
 page=$!
 for _ in $(seq 100); do
     grep -q issuing "$work/terminal" 2>/dev/null && break
@@ -124,7 +160,6 @@ for _ in $(seq 100); do
 done
 kill -INT "$(cat "$work/pid")"
 wait $page
-screen
 holds "the page was not drawn" grep -q issuing "$work/terminal"
 holds "$(cat "$work/screen")" test "$(grep -cE 'running|finished last' "$work/screen")" -eq 0
 holds "no message" grep -q 'interrupted with [1-4] runs\{0,1\} left' "$work/screen"
