@@ -3,6 +3,7 @@
  * Ratios are derived from the counters of each run (diff.def) and sorted by their change: shares in points, others relative to
  * the first run. A counter's effect is its change of logarithm, |ln((b + f) / (a + f))|, with f a thousandth of the
  * largest counter of its component in either run: a counter that goes from 1 to 3 while others count millions has none.
+ * A counter that only one of the runs has, because the other one lacks its component, has no change; these come last.
  */
 #include <math.h>
 #include <stdlib.h>
@@ -16,7 +17,7 @@
 #include "cli/style.h"
 #include "lab/expression.h"
 
-enum { RUNS = 2, SHOWN_COUNTERS = 20, SHOWN_SETTINGS = 12 };
+enum { RUNS = 2, SHOWN_COUNTERS = 20, SHOWN_SINGLE = 8, SHOWN_SETTINGS = 12 };
 
 struct diff_values {
     const char *json;
@@ -51,6 +52,7 @@ struct diff {
     const char *file[RUNS];
     const struct json_value *run[RUNS];
     struct rows shares, rates, counters; /* largest effects first */
+    struct rows single;                  /* counters of one run only, largest first */
     struct setting *settings;
     unsigned setting_count;
     bool all;
@@ -140,8 +142,9 @@ static void add_counter(struct diff *diff, const char *name) {
     double floor = largest_of(diff, name) / 1000;
     double a = isnan(row.value[0]) ? 0 : row.value[0], b = isnan(row.value[1]) ? 0 : row.value[1];
     if (a == b) return;
-    row.effect = fabs(log((b + floor) / (a + floor)));
-    add_row(diff, &diff->counters, row);
+    bool single = isnan(row.value[0]) || isnan(row.value[1]);
+    row.effect = single ? fabs(a + b) : fabs(log((b + floor) / (a + floor)));
+    add_row(diff, single ? &diff->single : &diff->counters, row);
 }
 
 static void find_counters(struct diff *diff) {
@@ -150,6 +153,7 @@ static void find_counters(struct diff *diff) {
     for (const struct json_value *stat = stats[1]->first; stat; stat = stat->next)
         if (!json_member(stats[0], stat->key)) add_counter(diff, stat->key);
     sort_rows(&diff->counters);
+    sort_rows(&diff->single);
 }
 
 static const char *setting_text(struct diff *diff, const struct json_value *value) {
@@ -235,16 +239,17 @@ static void print_shares(FILE *out, const struct rows *rows, bool all) {
     }
 }
 
-static void print_rows(FILE *out, const char *title, const struct rows *rows, unsigned most) {
-    if (rows->count) print_title(out, title, "change");
+/* At most `most` rows; `rest` describes the others. */
+static void print_rows(FILE *out, const char *title, const struct rows *rows, unsigned most, const char *change,
+                       const char *rest) {
+    if (rows->count) print_title(out, title, change);
     for (unsigned i = 0; i < rows->count && i < most; i++) {
         const struct row *row = &rows->row[i];
         char name[64];
         snprintf(name, sizeof name, "%s%s%s", row->name, *row->unit ? ", " : "", row->unit);
         print_row(out, name, row->value[0], row->value[1]);
     }
-    if (rows->count > most)
-        fprintf(out, "  %u more counters differ, with smaller effects (--all prints them)\n", rows->count - most);
+    if (rows->count > most) fprintf(out, "  %u more%s (--all prints them)\n", rows->count - most, rest);
 }
 
 static void print_settings(FILE *out, const struct diff *diff) {
@@ -278,8 +283,10 @@ static void print_diff(FILE *out, const struct diff *diff) {
         print_row(out, totals[i].label, totals[i].scale * result_value(diff->run[0], totals[i].name),
                   totals[i].scale * result_value(diff->run[1], totals[i].name));
     print_shares(out, &diff->shares, diff->all);
-    print_rows(out, "Rates", &diff->rates, UINT32_MAX);
-    print_rows(out, "Counters", &diff->counters, diff->all ? UINT32_MAX : SHOWN_COUNTERS);
+    print_rows(out, "Rates", &diff->rates, UINT32_MAX, "change", "");
+    print_rows(out, "Counters", &diff->counters, diff->all ? UINT32_MAX : SHOWN_COUNTERS, "change",
+               " counters differ, with smaller effects");
+    print_rows(out, "Counters of one run only", &diff->single, diff->all ? UINT32_MAX : SHOWN_SINGLE, "", "");
     print_settings(out, diff);
 }
 
@@ -303,7 +310,7 @@ static void put_rows(struct json *json, const char *key, const struct rows *rows
         if (*row->unit) json_put_text(json, "unit", row->unit);
         put_value(json, "a", row->value[0]);
         put_value(json, "b", row->value[1]);
-        json_put_real(json, "effect", row->effect);
+        if (!isnan(row->value[0]) && !isnan(row->value[1])) json_put_real(json, "effect", row->effect);
         json_end(json);
     }
     json_end(json);
@@ -336,6 +343,7 @@ static void write_json(FILE *out, const void *what) {
     put_rows(&json, "shares", &diff->shares);
     put_rows(&json, "rates", &diff->rates);
     put_rows(&json, "counters", &diff->counters);
+    put_rows(&json, "counters_of_one_run", &diff->single);
     json_key(&json, "parameters");
     json_array(&json);
     for (unsigned i = 0; i < diff->setting_count; i++) {
@@ -379,8 +387,8 @@ static enum status diff_run(const struct command *command, int argc, char **argv
 static const char *const details[] = {
     "Compares two results of `sluice run ... --json FILE`, A and B, largest effects first: shares of cycles and accesses by"
     " their change in points, rates by their relative change, counters by the change of their logarithm, where"
-    " counters below a thousandth of the largest of their component have little effect. Parameters that differ are"
-    " listed last. Equal values are omitted.",
+    " counters below a thousandth of the largest of their component have little effect. Counters that only one of the runs"
+    " has (`counters_of_one_run` in the JSON) and parameters that differ follow. Equal values are omitted.",
     NULL,
 };
 

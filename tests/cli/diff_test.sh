@@ -47,11 +47,17 @@ status_is 0
 out_has "all equal"
 holds "a share differs" test "$(grep -cE '^(Shares|Rates|Counters)' "$work/out")" -eq 0
 
-testcase "a counter of one run only is listed"
-sed '/"llc.read_misses"/d' "$work/shared.json" >"$work/fewer.json"
-sluice diff "$work/fewer.json" "$work/shared.json" --all
+testcase "counters of one run only follow those of both"
+sed '/"llc.read_misses"/d' "$work/private.json" >"$work/fewer.json"
+sluice diff "$work/fewer.json" "$work/shared.json" --all --json "$work/diff.json"
 status_is 0
 out_matches "llc.read_misses +- +[0-9]"
+holds "$(grep -n '^[A-Z]' "$work/out")" awk '/^Counters of one run only/ { on = 1 } /^Parameters/ { on = 0 } /llc.read_misses  / { exit !on }' "$work/out"
+holds "the JSON" python3 -c 'import json, sys
+diff = json.load(open(sys.argv[1]))
+single = {row["name"]: row for row in diff["counters_of_one_run"]}
+sys.exit(not (single["llc.read_misses"]["a"] is None and single["llc.read_misses"]["b"] > 0 and "effect" not in single["llc.read_misses"]
+              and diff["counters"] and all(row["a"] is not None and row["b"] is not None for row in diff["counters"])))' "$work/diff.json"
 
 testcase "files that are no results are reported with their location"
 sluice diff "$work/shared.json"
