@@ -165,7 +165,7 @@ const char *work_near(const char *name) {
     const struct workload *found = work_find(bare);
     const char **names = mem_alloc(workload_total, sizeof *names);
     for (unsigned i = 0; i < workload_total; i++) names[i] = workloads[i]->name;
-    const char *near = found ? found->name : nearest_name(bare, names, workload_total);
+    const char *near = found ? found->name : nearest_name_within(bare, names, workload_total, strlen(bare) < 6 ? 1 : 2);
     free(names);
     free(bare);
     return near;

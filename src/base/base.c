@@ -83,8 +83,11 @@ static size_t edit_distance(const char *a, const char *b) {
 }
 
 const char *nearest_name(const char *word, const char *const *names, size_t count) {
+    return nearest_name_within(word, names, count, strlen(word) / 3 + 1);
+}
+
+const char *nearest_name_within(const char *word, const char *const *names, size_t count, size_t limit) {
     const char *best = NULL;
-    size_t limit = strlen(word) / 3 + 1; /* up to a third of the letters may differ */
     for (size_t i = 0; i < count; i++) {
         size_t distance = edit_distance(word, names[i]);
         if (distance <= limit) {
@@ -93,8 +96,8 @@ const char *nearest_name(const char *word, const char *const *names, size_t coun
             if (distance == 0) break;
         }
     }
-    if (best) return best;
-    for (size_t i = 0; i < count && limit > 1; i++) /* a word of three letters or more may be the beginning of a name */
+    if (best || strlen(word) < 3) return best;
+    for (size_t i = 0; i < count; i++) /* a word of three letters or more may be the beginning of a name */
         if (strncasecmp(word, names[i], strlen(word)) == 0 && (!best || strlen(names[i]) < strlen(best)))
             best = names[i];
     return best;

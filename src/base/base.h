@@ -49,5 +49,7 @@ char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* The entry of `names` closest to a mistyped `word`; if none is close, the shortest that begins with it; else NULL. */
 const char *nearest_name(const char *word, const char *const *names, size_t count);
+/* The same with a bound for the letters that differ, for long lists of short names, of which some are close to any word. */
+const char *nearest_name_within(const char *word, const char *const *names, size_t count, size_t limit);
 
 #endif

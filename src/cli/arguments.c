@@ -5,17 +5,56 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 #include "base/json.h"
 #include "cli/command.h"
 #include "cli/style.h"
 
-static bool errors_are_json; /* set once by main, before any message */
+/* Set once by main, before any message. */
+static bool errors_are_json;
+static struct {
+    const char *command;
+    int count;
+    char *const *word;
+} about;
 
 bool errors_as(const char *form) {
     errors_are_json = strcmp(form, "json") == 0;
     return errors_are_json || strcmp(form, "text") == 0;
+}
+
+void errors_about(const char *command, int argc, char *const *argv) {
+    about.command = command;
+    about.count = argc;
+    about.word = argv;
+}
+
+/* Whether a word of the command line, which a message is about, is the name of a file: it exists, is a path, or is missing. */
+static bool is_file(const char *word, const char *message) {
+    return access(word, F_OK) == 0 || strchr(word, '/') || strcmp(message, strerror(ENOENT)) == 0;
+}
+
+/* The file of the command line with which the message begins, "FILE: ", or that it cannot read; its length in `text`, 0: none. Sets
+ * `rest` to what follows. */
+static const char *file_of(const char *text, size_t *length, size_t *rest) {
+    static const char unreadable[] = "cannot read '";
+    for (int i = 0; i < about.count; i++) {
+        const char *word = about.word[i], *equals = word[0] == '-' ? strchr(word, '=') : NULL;
+        word = equals ? equals + 1 : word;
+        *length = strlen(word);
+        *rest = *length + 2;
+        if (*length == 0 || word[0] == '-') continue;
+        if (strncmp(text, word, *length) == 0 && strncmp(text + *length, ": ", 2) == 0 && is_file(word, text + *rest))
+            return word;
+        *rest = 0; /* the message needs the name */
+        size_t start = strlen(unreadable);
+        if (strncmp(text, unreadable, start) == 0 && strncmp(text + start, word, *length) == 0 &&
+            text[start + *length] == '\'')
+            return word;
+    }
+    return NULL;
 }
 
 /* Finds "FILE:LINE:COLUMN: " at the beginning of a message; returns the offset of what follows, or 0. */
@@ -43,15 +82,20 @@ static void message_print(const char *command, const char *text) {
     struct json json;
     json_start(&json, stderr);
     json_object_compact(&json);
+    if (!*command && about.command) command = about.command;
     if (*command) json_put_text(&json, "command", command);
-    if (rest) {
+    size_t word_length = 0;
+    const char *word = rest ? NULL : file_of(text, &word_length, &rest);
+    if (word) {
+        json_put_text(&json, "file", word);
+    } else if (file_length) {
         char *file = text_format("%.*s", file_length, text);
         json_put_text(&json, "file", file);
         json_put_unsigned(&json, "line", line);
         json_put_unsigned(&json, "column", column);
         free(file);
     }
-    json_put_text(&json, "message", text + rest);
+    json_put_text(&json, "message", text + (word || file_length ? rest : 0));
     json_end(&json);
     json_finish(&json);
 }

@@ -69,6 +69,8 @@ bool arguments_read(const struct command *command, int argc, char **argv, void *
 
 /* Prints messages from now on as "text", or as "json": one object per line. False if it is neither. */
 bool errors_as(const char *form);
+/* The command line that messages are about: JSON has its command, and a file of it that a message begins with. */
+void errors_about(const char *command, int argc, char *const *argv);
 /* Prints "sluice run: " and the message to standard error. Always returns STATUS_BAD_INPUT. */
 enum status complain(const struct command *command, const char *format, ...) __attribute__((format(printf, 2, 3)));
 /* Prints an error of the library, which has its own location. */

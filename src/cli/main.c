@@ -89,5 +89,6 @@ int main(int argc, char **argv) {
     }
     const struct command *command = command_find(name);
     if (!command) return (int)unknown(name);
+    errors_about(command->name, argc - 2, argv + 2);
     return (int)flushed(command->run(command, argc - 2, argv + 2));
 }

@@ -98,7 +98,7 @@ static bool unknown(const char *name, struct error *err) {
     const char *bare[COUNT_OF(synths)];
     for (size_t i = 0; i < COUNT_OF(synths); i++) bare[i] = synths[i]->name;
     const char *near = nearest_name(name, names, COUNT_OF(synths)),
-               *near_bare = nearest_name(name, bare, COUNT_OF(synths));
+               *near_bare = nearest_name_within(name, bare, COUNT_OF(synths), strlen(name) < 6 ? 1 : 2);
     if (near)
         error_set(err, "there is no workload `%s`; did you mean `%s`?", name, near);
     else if (near_bare)

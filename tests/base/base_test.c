@@ -13,6 +13,9 @@ TEST("nearest_name finds the intended name of a mistyped word") {
     CHECK_EQ(nearest_name("CHASE", names, 4), "chase");
     CHECK_EQ(nearest_name("copy", names, 4), "copy");
     CHECK(nearest_name("quadratic", names, 4) == NULL);
+    CHECK_EQ(nearest_name("nope", names, 4), "copy");
+    CHECK(nearest_name_within("nope", names, 4, 1) == NULL);
+    CHECK_EQ(nearest_name_within("cpoy", names, 4, 1), "copy");
     CHECK(nearest_name("x", names, 0) == NULL);
 }
 

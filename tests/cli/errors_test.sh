@@ -24,6 +24,36 @@ status_is 2
 is command run
 holds "no hint" grep -q 'did you mean `--gpu`' "$work/err"
 
+testcase "an error of the library has the command, too"
+for words in 'run nope' 'run mm:tiny --set foo=1' 'compare mm:tiny --designs nope' 'lab run nope'; do
+    sluice $words --errors json
+    status_is 2
+    is command "${words%% *}"
+    holds "a file: $(cat "$work/err")" sh -c '! grep -q "\"file\"" "$0"' "$work/err"
+done
+
+testcase "a file that cannot be read is the file of the error"
+for words in 'plot none.json' 'diff none.json none.json' 'run --launch none.json' 'run --trace=none.json' 'run mm:tiny --restore none.json' 'ptx none.json'; do
+    sluice $words --errors json
+    status_is 2
+    is command "${words%% *}"
+    is file none.json
+    is message 'No such file or directory'
+done
+sluice run mm:tiny --gpu ./none.yaml --errors json
+is file ./none.yaml
+sluice run mm:tiny --json "$work/none/x.json" --errors json
+is file "$work/none/x.json"
+
+testcase "a name that is far from all others has no hint"
+for name in nope xyz foobar; do
+    sluice run "$name"
+    status_is 2
+    holds "$(cat "$work/err")" sh -c '! grep -q "did you mean" "$0"' "$work/err"
+done
+sluice run cpoy
+err_has 'did you mean `synth:copy`?'
+
 testcase "texts are escaped, and a colon does not make a location"
 sluice --errors json 'r"u:1:n'
 status_is 2
