@@ -1,13 +1,14 @@
 /* `sluice complete`: how a command line can go on, for the completion of shells (completions/).
  *
  * Candidates come from the tables that also drive parsing and help: commands, options, the words of a synopsis, and the names of
- * bundled GPUs, designs, workloads, experiments and parameters. No candidates: the shell completes file names. */
+ * bundled GPUs, designs, workloads, experiments, parameters, counters and metrics. No candidates: the shell completes file names. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/base.h"
 #include "cli/machine.h"
+#include "gpu/machine.h"
 #include "stream/workload.h"
 #include "work.h"
 
@@ -89,6 +90,27 @@ static void offer_design_list(const struct listing *listing) {
     free(prefix);
 }
 
+/* Counters of the default GPU; other organisations have more. */
+static void offer_counters(const struct listing *listing) {
+    struct error err = {0};
+    struct machine_options none = {0};
+    struct config *config = machine_config(&none, &err);
+    struct machine *machine = config ? machine_create(config, &err) : NULL;
+    for (unsigned i = 0; machine && i < stats_count(machine_stats(machine)); i++) {
+        char name[128];
+        stats_name(machine_stats(machine), i, name, sizeof name);
+        offer_name(listing, name, stats_stat(machine_stats(machine), i)->help);
+    }
+    if (machine) machine_destroy(machine);
+    if (config) config_destroy(config);
+}
+
+static void offer_metrics(const struct listing *listing) {
+#define METRIC(name, ours, theirs, whole, share, bound, mean_bound) offer_name(listing, name, "");
+#include "cli/correlate.def"
+#undef METRIC
+}
+
 /* The names that an option, or the arguments of a command, take. */
 static const struct {
     const char *where;
@@ -98,6 +120,9 @@ static const struct {
     {"--design", offer_designs},
     {"--designs", offer_design_list},
     {"--set", offer_settings},
+    {"--sample-units", offer_counters},
+    {"--counter", offer_counters},
+    {"--metric", offer_metrics},
     {"run", offer_workloads},
     {"compare", offer_workloads},
     {"record", offer_workloads},
@@ -113,11 +138,31 @@ static void offer_names(const struct listing *listing, const char *where) {
 
 /* --- commands and options --- */
 
+static const struct option errors = {"--errors", "text|json", OPTION_TEXT, 0,
+                                     "print error messages as text, or as JSON objects"}; /* of every command */
+
 static const struct option *option_of(const struct command *command, const char *name, size_t length) {
+    if (strlen(errors.name) == length && strncmp(errors.name, name, length) == 0) return &errors;
     for (unsigned i = 0; i < command->option_count; i++)
         if (strlen(command->options[i].name) == length && strncmp(command->options[i].name, name, length) == 0)
             return &command->options[i];
     return NULL;
+}
+
+/* The words between bars. */
+static void offer_choices(const struct listing *listing, const char *choices, size_t length) {
+    for (const char *next, *end = choices + length; choices < end; choices = next + 1) {
+        next = choices + strcspn(choices, "|");
+        next = next < end ? next : end;
+        offer(listing, choices, (size_t)(next - choices), "");
+    }
+}
+
+/* The values of an option: names, or the choices of an argument like "text|json", which are in small letters. */
+static void offer_values(const struct listing *listing, const char *option, const char *argument) {
+    offer_names(listing, option);
+    if (strspn(argument, "abcdefghijklmnopqrstuvwxyz|") == strlen(argument))
+        offer_choices(listing, argument, strlen(argument));
 }
 
 /* The words of a synopsis like "lab run|status|export ..."; false if it does not begin with such words. */
@@ -126,10 +171,7 @@ static bool offer_words(const struct listing *listing, const struct command *com
     word += strspn(word, " ");
     const char *end = word + strcspn(word, " ");
     if (*word < 'a' || *word > 'z' || !memchr(word, '|', (size_t)(end - word))) return false;
-    for (const char *next; word < end; word = next + 1) {
-        next = word + strcspn(word, "| ");
-        offer(listing, word, (size_t)(next - word), "");
-    }
+    offer_choices(listing, word, (size_t)(end - word));
     return true;
 }
 
@@ -141,7 +183,7 @@ static void offer_options(const struct listing *listing, const struct command *c
     for (unsigned i = 0; i < command->option_count; i++)
         offer_name(listing, command->options[i].name, command->options[i].help);
     offer_name(listing, "--help", "describe the command");
-    offer_name(listing, "--errors", "print error messages as text or json");
+    offer_name(listing, errors.name, errors.help);
 }
 
 /* How many of the words are arguments of the command, not options nor their values. */
@@ -162,12 +204,12 @@ static void offer_next(const struct command *command, const char *const *word, u
     const struct option *before = count > 1 ? option_of(command, word[count - 2], strlen(word[count - 2])) : NULL;
     const struct listing listing = {last, "", ""};
     if (before && before->argument) {
-        offer_names(&listing, before->name);
+        offer_values(&listing, before->name, before->argument);
     } else if (last[0] == '-' && equal) {
         const struct option *option = option_of(command, last, (size_t)(equal - last));
         char *prefix = text_format("%.*s", (int)(equal + 1 - last), last);
         const struct listing value = {equal + 1, prefix, ""};
-        if (option && option->argument) offer_names(&value, option->name);
+        if (option && option->argument) offer_values(&value, option->name, option->argument);
         free(prefix);
     } else if (last[0] == '-') {
         offer_options(&listing, command);
@@ -194,7 +236,7 @@ static enum status complete(const struct command *command, int argc, char **argv
 
 static const char *const details[] = {
     "Prints how the last of the words can be completed, one candidate per line, with a description after a tab: commands,"
-    " options, and names of GPUs, designs, workloads, experiments and parameters. WORD... is a command line without"
+    " options and their values, and names of GPUs, designs, workloads, experiments, parameters and counters. WORD... is a command line without"
     " `sluice`; the last word may be empty. The scripts for bash, zsh and fish in completions/ call it.",
     NULL,
 };

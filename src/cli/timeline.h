@@ -16,8 +16,9 @@ struct timeline_options {
 
 #define TIMELINE_OPTIONS(values, field) \
     {"--timeline", "FILE", OPTION_TEXT, offsetof(struct values, field.file), \
-     "write a timeline as JSON trace events, for ui.perfetto.dev or chrome://tracing (docs/timeline.md)"}, \
-        {"--timeline-detail", "LEVEL", OPTION_TEXT, offsetof(struct values, field.detail), \
+     "write a timeline as JSON trace events, for ui.perfetto.dev or chrome://tracing (docs/timeline.md); `-`: standard" \
+     " output, without the summary"}, \
+        {"--timeline-detail", "kernels|sms|ctas", OPTION_TEXT, offsetof(struct values, field.detail), \
          "kernels: kernels, decisions and the whole machine over time; sms: also the stall causes of each SM; ctas: also" \
          " every CTA; default: sms"}, \
     { \

@@ -47,6 +47,28 @@ are "llc.organisation=shared "
 candidates run mm --set=llc.organisation=sh
 are "--set=llc.organisation=shared "
 
+testcase "values by option: choices, counters, metrics"
+candidates run mm --timeline-detail ''
+are "kernels sms ctas "
+candidates run mm --timeline-detail=s
+are "--timeline-detail=sms "
+candidates plot x.json --kind ''
+are "stalls series units roofline latency "
+candidates run --launch x.yaml --on-violation ''
+are "warn error "
+for command in run plot list; do
+    candidates $command --errors ''
+    are "text json "
+done
+candidates lab --errors=j
+are "--errors=json "
+candidates run mm --sample 100 --sample-units llc.read_mi
+are "llc.read_misses "
+candidates plot x.json --counter dram.read_b
+are "dram.read_bytes "
+candidates correlate data --metric 'DRAM w'
+are "DRAM write bytes "
+
 testcase "names and words by command"
 candidates run ss
 are "ss sssp "
@@ -93,6 +115,14 @@ shell "sluice run mm --set llc.organisation=sh"
 are "shared "
 shell "sluice run mm --gpu "
 contain fermi-15sm
+shell "sluice run mm --timeline-detail k"
+are "kernels "
+shell "sluice run mm --errors="
+are "text json "
+shell "sluice run mm --sample-units llc.read_mi"
+are "llc.read_misses "
+shell 'sluice correlate data --metric DRAM\ w'
+are 'DRAM\ write\ bytes '
 
 if command -v zsh >/dev/null; then
     testcase "the script for zsh is well-formed"
