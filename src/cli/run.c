@@ -58,7 +58,8 @@ static const struct option options[] = {
      "show on the terminal how IPC, stalls, hit rates and DRAM bandwidth develop while the run goes on; elsewhere a line"
      " every ten seconds"},
     {"--dram-log", "FILE", OPTION_TEXT, offsetof(struct run_values, dram_log),
-     "write every DRAM command as CSV: memory clock cycle, controller, channel, command, bank, row and column"},
+     "write every DRAM command as CSV: memory clock cycle, controller, channel, command, bank, row and column; `-`:"
+     " standard output, without the summary"},
     {"--no-skip", NULL, OPTION_FLAG, offsetof(struct run_values, no_skip),
      "tick every component in every cycle: slower, with the same result"},
 };
@@ -69,11 +70,30 @@ static uint64_t peak_rss_bytes(void) {
     return (uint64_t)usage.ru_maxrss * 1024;
 }
 
+static bool is_standard_output(const char *file) { return file && strcmp(file, "-") == 0; }
+
+/* Whether a file is written to standard output: it is then all that is printed there. */
+static bool prints_file(const struct run_values *values) {
+    return is_standard_output(values->json) || is_standard_output(values->timeline.file) ||
+           is_standard_output(values->dram_log);
+}
+
+/* Files that cannot be written are rejected before the run. */
+static bool outputs_are_good(const struct run_values *values, struct error *err) {
+    const char *const files[] = {values->json, values->timeline.file, values->dram_log, values->launches.checkpoint};
+    unsigned printed = 0;
+    for (unsigned i = 0; i < COUNT_OF(files); i++) {
+        if (files[i] && !output_check(files[i], err)) return false;
+        printed += is_standard_output(files[i]);
+    }
+    return printed < 2 || error_set(err, "only one of --json, --timeline, --dram-log and --checkpoint can be `-`:"
+                                         " standard output holds one of them");
+}
+
 /* Writes the results. An interrupted run and a failed check are reported like any other run, but fail. */
 static enum status write_results(const struct run_values *values, const struct run_report *report) {
     struct error err = {0};
-    bool only_json = values->json && strcmp(values->json, "-") == 0;
-    if (!only_json) report_write_summary(stdout, report);
+    if (!prints_file(values)) report_write_summary(stdout, report);
     if (values->json && !output_write(values->json, report_write_json, report, &err))
         return complain_error(&err), STATUS_FAILED;
     return report->interrupted || strcmp(report->check, "failed") == 0 ? STATUS_FAILED : STATUS_DONE;
@@ -289,13 +309,10 @@ static enum status run(const struct command *command, int argc, char **argv) {
     if (!jobs_named(command, &values.job, &arguments)) return STATUS_BAD_INPUT;
     if (!launches_named(command, &values.launches)) return STATUS_BAD_INPUT;
     struct error err = {0};
-    if (values.json && !output_check(values.json, &err)) return complain_error(&err);
-    if (values.dram_log && !output_check(values.dram_log, &err)) return complain_error(&err);
-    if (values.timeline.file && !output_check(values.timeline.file, &err)) return complain_error(&err);
-    if (values.launches.checkpoint && !output_check(values.launches.checkpoint, &err)) return complain_error(&err);
+    if (!outputs_are_good(&values, &err)) return complain_error(&err);
     struct jobs jobs = {0};
     struct config *config = machine_config(&values.machine, &err);
-    FILE *print = values.json && strcmp(values.json, "-") == 0 ? stderr : stdout; /* keeps the JSON valid */
+    FILE *print = prints_file(&values) ? stderr : stdout; /* keeps the file valid */
     bool opened = config && jobs_open(&jobs, &values.job, &arguments, config, print, &err);
     opened = opened && launches_apply(&values, &jobs, &err);
     struct energy_model *energy = opened ? energy_open(config, &err) : NULL;

@@ -98,7 +98,8 @@ struct timeline *timeline_create(const struct timeline_options *options, const s
         timeline_destroy(timeline);
         return NULL;
     }
-    fprintf(stderr, "%s: at most %" PRIu64 " MB: up to %u intervals%s\n", timeline->file, megabytes, timeline->rows,
+    fprintf(stderr, "%s: at most %" PRIu64 " MB: up to %u intervals%s\n",
+            strcmp(timeline->file, "-") == 0 ? "timeline" : timeline->file, megabytes, timeline->rows,
             detail == DETAIL_CTAS ? ", and CTAs as far as they fit" : "");
     return timeline;
 }
@@ -225,7 +226,7 @@ static void begin_span(struct writer *writer, const char *name, unsigned process
     begin_arguments(writer);
 }
 
-/* Whether another span fits; what does not is counted. */
+/* Whether another span fits; what does not is counted. The file has a position: standard output is written at once. */
 static bool fits(struct writer *writer) {
     if (!writer->full)
         writer->full = (uint64_t)ftell(writer->out) + SPAN_BYTES + TAIL_BYTES > writer->timeline->limit_bytes;
@@ -364,6 +365,43 @@ static double packets_under_way(const struct writer *writer, const struct interv
     return ratio(value_of(writer, at, counter), (double)at->cycles * clock);
 }
 
+/* By Little's law, too: the latencies of all reads, from entering a queue to the last data, over the time. A read counts in the
+ * interval in which it ends. */
+static double reads_in_flight(const struct writer *writer, const struct interval *at) {
+    const struct dram_config *dram = config_get(writer->report->config, &dram_section);
+    double clock = dram->clock_mhz ? (double)dram->clock_mhz / writer->timeline->cycles_per_us : 1;
+    return ratio(value_of(writer, at, "dram.read_cycles"), (double)at->cycles * clock);
+}
+
+/* Shares of the cycles of all units (slices, channels) in which something is full. */
+struct fullness {
+    const char *counter, *name;
+};
+
+static void put_fullness(struct writer *writer, const char *track, const struct interval *at,
+                         const struct fullness *parts, unsigned count) {
+    begin_counter(writer, track, PROCESS_GPU, at);
+    for (unsigned i = 0; i < count; i++) {
+        int index = stats_find(writer->report->stats, parts[i].counter);
+        unsigned units = index < 0 ? 0 : stats_instances(writer->report->stats, (unsigned)index);
+        put_number(&writer->json, parts[i].name,
+                   100 * ratio(value_of(writer, at, parts[i].counter), (double)at->cycles * units));
+    }
+    end_event(writer);
+}
+
+static void put_queues(struct writer *writer, const struct interval *at) {
+    static const struct fullness slices[] = {{"llc.reservation_fail.mshr", "MSHRs"},
+                                             {"llc.reservation_fail.mshr_merge", "MSHR merge limit"},
+                                             {"llc.reservation_fail.line", "lines reserved"},
+                                             {"llc.reservation_fail.reply_queue", "reply queue"},
+                                             {"llc.reservation_fail.memory_queue", "memory queue"}},
+                                 channels[] = {{"dram.queue_full_cycles", "queue"}};
+    put_fullness(writer, "LLC slices blocked (%)", at, slices, COUNT_OF(slices));
+    put_value(writer, "DRAM reads in flight", at, "reads", reads_in_flight(writer, at));
+    put_fullness(writer, "DRAM queues full (%)", at, channels, COUNT_OF(channels));
+}
+
 static void put_machine(struct writer *writer, const struct interval *at) {
     double us = (double)at->cycles / writer->timeline->cycles_per_us;
     double peak = dram_peak_bytes_per_us(writer->report->config);
@@ -374,6 +412,7 @@ static void put_machine(struct writer *writer, const struct interval *at) {
     put_value(writer, "LLC read hits", at, "%", hit_share(writer, at, "llc"));
     put_value(writer, "request network", at, "packets", packets_under_way(writer, at, "noc.request.packet_cycles"));
     put_value(writer, "reply network", at, "packets", packets_under_way(writer, at, "noc.reply.packet_cycles"));
+    put_queues(writer, at);
     begin_counter(writer, "DRAM bus", PROCESS_GPU, at);
     put_number(&writer->json, "reads (%)", 100 * ratio(value_of(writer, at, "dram.read_bytes"), peak * us));
     put_number(&writer->json, "writes (%)", 100 * ratio(value_of(writer, at, "dram.write_bytes"), peak * us));
@@ -461,10 +500,21 @@ static void write_events(FILE *out, const void *what) {
     json_finish(&writer->json);
 }
 
+static void write_text(FILE *out, const void *text) { fputs(text, out); }
+
 bool timeline_write(struct timeline *timeline, const struct run_report *report, struct error *err) {
     uint64_t end = report->result->cycles;
     for (size_t i = 0; i < (size_t)timeline->sms * SLOTS; i++)
         if (timeline->open[i].end == NEVER) span_end(timeline, &timeline->open[i], end);
     struct writer writer = {.timeline = timeline, .report = report}, *at = &writer;
-    return output_write(timeline->file, write_events, &at, err);
+    if (strcmp(timeline->file, "-") != 0) return output_write(timeline->file, write_events, &at, err);
+    char *text;
+    size_t size;
+    FILE *memory = text_open(&text, &size, err);
+    if (!memory) return false;
+    write_events(memory, &at);
+    if (!text_close(memory, &text, err)) return false;
+    bool good = output_write("-", write_text, text, err);
+    free(text);
+    return good;
 }

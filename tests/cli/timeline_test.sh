@@ -45,7 +45,30 @@ value_is True 'near(cycles("SM 0 (%)", "memory"), run["units"]["sm.stall.memory"
 value_is 0 'len(values("SM 1 (%)"))' # it has no CTA
 value_is True 'max(e["args"]["%"] for e in values("LLC read hits")) <= 100'
 
+testcase "queues: blocked slices, reads in flight and full DRAM queues add up to the counters"
+sluice run synth:copy --set workload.iterations=20 --timeline "$work/t.json" --json "$work/run.json"
+value_is True 'near(64 * cycles("LLC slices blocked (%)", "memory queue"), run["stats"]["llc.reservation_fail.memory_queue"]) and run["stats"]["llc.reservation_fail.memory_queue"] > 1000'
+value_is True 'near(64 * cycles("LLC slices blocked (%)", "reply queue"), run["stats"]["llc.reservation_fail.reply_queue"])'
+value_is True 'near(100 * cycles("DRAM reads in flight", "reads") * run["config"]["dram.clock_mhz"] / mhz, run["stats"]["dram.read_cycles"])'
+value_is True 'near(len(run["units"]["dram.queue_full_cycles"]) * cycles("DRAM queues full (%)", "queue"), run["stats"]["dram.queue_full_cycles"])'
+value_is True 'max(sum(e["args"].values()) for e in values("LLC slices blocked (%)")) <= 100.1'
+
+testcase "standard output has the timeline and nothing else"
+"$SLUICE" run bfs:tiny --timeline - >"$work/t.json" 2>"$work/err"
+sluice run bfs:tiny --timeline "$work/file.json" --json "$work/run.json"
+same_files "$work/t.json" "$work/file.json"
+value_is True 'len(thread("kernels")) == len(run["kernels"])'
+sluice run synth:alu --set workload.ctas=20000 --set workload.iterations=16 --timeline - --timeline-detail ctas --timeline-size 2
+holds "$(wc -c <"$work/out") bytes" test "$(wc -c <"$work/out")" -le 2000000
+for others in '--json -' '--dram-log -'; do
+    sluice run mm:tiny --timeline - $others
+    status_is 2
+    err_has 'only one of'
+    out_empty
+done
+
 testcase "a timeline changes nothing"
+sluice run bfs:tiny --timeline "$work/t.json" --json "$work/run.json"
 sluice run bfs:tiny --json "$work/plain.json"
 value_is True "run['stats'] == json.load(open('$work/plain.json'))['stats']"
 
