@@ -8,8 +8,6 @@
 #include "base/base.h"
 #include "report/svg.h"
 
-enum { RUNS = 16 }; /* as many as have colours */
-
 #define DEFAULT_OUTPUT "plot.html"
 
 struct plot_values {
@@ -20,8 +18,8 @@ struct plot_values {
 static const struct option options[] = {
     {"-o", "FILE", OPTION_TEXT, offsetof(struct plot_values, output),
      "output file: .html (page with all values), .svg or .png (rsvg-convert draws it); default: " DEFAULT_OUTPUT},
-    {"--kind", "KIND", OPTION_LIST, offsetof(struct plot_values, kinds),
-     "draw this kind of chart: stalls, series, units, roofline or latency; repeatable; default: all that the runs have values for"},
+    {"--kind", "stalls|series|units|roofline|latency", OPTION_LIST, offsetof(struct plot_values, kinds),
+     "draw this kind of chart; repeatable; default: all that the runs have values for"},
     {"--counter", "NAME|FORMULA", OPTION_LIST, offsetof(struct plot_values, counters),
      "counter, or formula over counters as in experiments (docs/experiments.md), that series and units show instead of"
      " their defaults; repeatable; a plain counter is shown per cycle in series"},
@@ -44,9 +42,23 @@ struct plot_class plot_stroke(unsigned i) {
     return class_of('s', i);
 }
 
+enum { NAME_GAP = 8 }; /* between a name and its bar */
+
+double plot_names(double widest, double least) { return fmin(PLOT_NAMES, fmax(least, widest + NAME_GAP)); }
+
+double plot_widest_label(const struct plot_input *input) {
+    double widest = 0;
+    for (unsigned i = 0; i < input->count; i++) widest = fmax(widest, svg_text_width(input->run[i]->label));
+    return widest;
+}
+
+void plot_name(FILE *out, double left, double y, const char *class_name, const char *name) {
+    svg_text_within(out, left - NAME_GAP, y, left - NAME_GAP, class_name, "end", name);
+}
+
 double plot_legend(const struct plot_input *input, FILE *out, double y) {
-    struct plot_class classes[RUNS];
-    const char *names[RUNS], *class_names[RUNS];
+    struct plot_class classes[PLOT_RUNS];
+    const char *names[PLOT_RUNS], *class_names[PLOT_RUNS];
     for (unsigned i = 0; i < input->count; i++) {
         classes[i] = plot_fill(i);
         class_names[i] = classes[i].text;
@@ -178,7 +190,7 @@ static bool is_wanted(const struct plot_values *values, const struct plot_kind *
 /* A kind that was asked for needs values of every run; otherwise it shows the runs that have them. */
 static bool draw_all(struct plot_input *input, const struct plot_values *values, const struct plot_run *runs,
                      unsigned count, struct error *err) {
-    const struct plot_run *chosen[RUNS];
+    const struct plot_run *chosen[PLOT_RUNS];
     input->run = chosen;
     for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
         if (!is_wanted(values, kinds[i])) continue;
@@ -211,7 +223,7 @@ static char *title_of(const struct plot_run *runs, unsigned count) {
 static enum status make(const struct plot_values *values, const struct arguments *arguments, struct arena *arena) {
     const char *output = values->output ? values->output : DEFAULT_OUTPUT;
     struct error err = {0};
-    struct plot_run runs[RUNS] = {0};
+    struct plot_run runs[PLOT_RUNS] = {0};
     struct charts charts = {0};
     struct plot_input input = {.arena = arena, .charts = &charts};
     enum status status = STATUS_DONE;
@@ -240,7 +252,7 @@ static enum status plot(const struct command *command, int argc, char **argv) {
     if (!arguments_read(command, argc, argv, &values, &arguments)) return STATUS_BAD_INPUT;
     if (arguments.help) return help_print(command), STATUS_DONE;
     if (arguments.count == 0) return complain(command, "missing run: a file written by `sluice run ... --json FILE`");
-    if (arguments.count > RUNS) return complain(command, "more than %d runs", RUNS);
+    if (arguments.count > PLOT_RUNS) return complain(command, "more than %d runs", PLOT_RUNS);
     if (!kinds_are_good(command, &values)) return STATUS_BAD_INPUT;
     struct arena *arena = arena_create();
     enum status status = make(&values, &arguments, arena);

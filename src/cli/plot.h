@@ -18,6 +18,8 @@ struct plot_metric {
     const char *name, *unit, *formula;
 };
 
+enum { PLOT_RUNS = 16 }; /* as many as have colours */
+
 struct plot_input {
     struct arena *arena;
     const struct plot_run *const *run; /* those with the values of the kind */
@@ -36,8 +38,8 @@ struct plot_kind {
 
 extern const struct plot_kind plot_stalls, plot_series, plot_units, plot_roofline, plot_latency;
 
-/* Widths of all charts, and of the space for the labels of the y axis. */
-enum { PLOT_WIDTH = 800, PLOT_LEFT = 70 };
+/* Widths of all charts, of the space for the labels of the y axis, and at most of the space for names left of bars. */
+enum { PLOT_WIDTH = 800, PLOT_LEFT = 70, PLOT_NAMES = 400 };
 
 /* The class of series i for a fill ("c3") or a stroke ("s3"); colours repeat. */
 struct plot_class {
@@ -45,6 +47,12 @@ struct plot_class {
 };
 struct plot_class plot_fill(unsigned i);
 struct plot_class plot_stroke(unsigned i);
+/* The space left of bars for names of which the widest has this width; longer ones are shortened (svg_text_within). */
+double plot_names(double widest, double least);
+/* The width of the widest name of a run. */
+double plot_widest_label(const struct plot_input *input);
+/* A name left of a bar that begins at `left`. */
+void plot_name(FILE *out, double left, double y, const char *class_name, const char *name);
 /* A legend of the runs, if there are several; returns its height. */
 double plot_legend(const struct plot_input *input, FILE *out, double y);
 

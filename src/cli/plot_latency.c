@@ -17,7 +17,6 @@ enum {
     LEGEND_ROW = 20,
     COLUMNS_HEIGHT = 180,
     LEAST = 34, /* width of a part with its value inside */
-    RUNS = 16,
 };
 #define PALE 0.45
 
@@ -132,6 +131,22 @@ static void draw_bar(struct chart *chart, const struct plot_run *run, unsigned l
     svg_text(chart->svg, axis_at(axis, from) + 6, y + 13, "muted", "start", text);
 }
 
+/* The level, and with several runs the run. */
+static void name_of(const struct plot_input *input, unsigned level, unsigned run, char *name, size_t size) {
+    snprintf(name, size, input->count > 1 ? "%s, %s" : "%s", latency_level_names[level].title, input->run[run]->label);
+}
+
+static double widest_name(const struct plot_input *input) {
+    double widest = 0;
+    for (unsigned level = 0; level < LATENCY_LEVEL_COUNT; level++)
+        for (unsigned i = 0; i < input->count; i++) {
+            char name[192];
+            name_of(input, level, i, name, sizeof name);
+            if (has_level(input, level)) widest = fmax(widest, svg_text_width(name));
+        }
+    return widest;
+}
+
 static void draw_breakdown(const struct plot_input *input) {
     struct chart *chart = chart_begin(input->charts, "Latency breakdown of loads",
                                       "Mean cycles per load, by the level that supplied its last data. Full colours: "
@@ -143,7 +158,8 @@ static void draw_breakdown(const struct plot_input *input) {
         for (unsigned i = 0; i < input->count; i++) largest = fmax(largest, mean_of_all(input->run[i], level));
     }
     double bottom = top + levels * (BAR * input->count + GAP);
-    struct axis axis = axis_from_zero(1.4 * largest, LABEL, PLOT_WIDTH - 20); /* space for the values */
+    double left = plot_names(widest_name(input), LABEL);
+    struct axis axis = axis_from_zero(1.4 * largest, left, PLOT_WIDTH - 20); /* space for the values */
     axis_draw_x(chart->svg, &axis, top, bottom, "core cycles");
     chart_row(chart);
     chart_cell(chart, "mean cycles per load");
@@ -156,9 +172,8 @@ static void draw_breakdown(const struct plot_input *input) {
         y += GAP / 2.0;
         for (unsigned i = 0; i < input->count; i++, y += BAR) {
             char label[192];
-            snprintf(label, sizeof label, input->count > 1 ? "%s, %s" : "%s", latency_level_names[level].title,
-                     input->run[i]->label);
-            svg_text(chart->svg, LABEL - 8, y + 13, "", "end", label);
+            name_of(input, level, i, label, sizeof label);
+            plot_name(chart->svg, left, y + 13, "", label);
             if (loads_of(input->run[i], level) > 0) draw_bar(chart, input->run[i], level, &axis, y + 1, label);
         }
         y += GAP / 2.0;
@@ -244,7 +259,7 @@ static void draw_histogram(const struct plot_input *input, const struct plot_run
 }
 
 static void draw(const struct plot_input *input) {
-    const struct plot_run *with[RUNS], *without[RUNS];
+    const struct plot_run *with[PLOT_RUNS], *without[PLOT_RUNS];
     struct plot_input observed = *input, others = *input;
     observed.count = others.count = 0;
     observed.run = with;

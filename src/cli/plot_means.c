@@ -12,21 +12,23 @@ enum { LABEL = 200, BAR = 14, GAP = 12 };
 static const struct stage {
     const char *name, *cycles, *events; /* counters */
     const char *clock;                  /* parameter: clock of the cycles; NULL: the core's */
+    const char *constant;               /* parameter: core cycles that the counters do not include; or NULL */
 } stages[] = {
-    {"load, issue to data", "sm.load_cycles", "sm.loads", NULL},
-    {"request network", "noc.request.packet_cycles", "noc.request.packets_ejected", "noc.clock_mhz"},
-    {"LLC lookup", NULL, NULL, NULL}, /* a constant */
-    {"DRAM read", "dram.read_cycles", "dram.reads", "dram.clock_mhz"},
-    {"reply network", "noc.reply.packet_cycles", "noc.reply.packets_ejected", "noc.clock_mhz"},
+    {"load, issue to data", "sm.load_cycles", "sm.loads", NULL, NULL},
+    {"request network", "noc.request.packet_cycles", "noc.request.packets_ejected", "noc.clock_mhz", NULL},
+    {"LLC lookup", NULL, NULL, NULL, "llc.latency_cycles"},
+    {"DRAM read, with controller", "dram.read_cycles", "dram.reads", "dram.clock_mhz", "dram.controller_cycles"},
+    {"reply network", "noc.reply.packet_cycles", "noc.reply.packets_ejected", "noc.clock_mhz", NULL},
 };
 
 /* In core cycles; NaN without an event. */
 static double latency(const struct json_value *run, const struct stage *stage) {
-    if (!stage->cycles) return result_parameter(run, "llc.latency_cycles");
+    double constant = stage->constant ? result_parameter(run, stage->constant) : 0;
+    if (!stage->cycles) return constant;
     double core_mhz = result_parameter(run, "gpu.core_mhz");
     double mhz = stage->clock ? result_parameter(run, stage->clock) : core_mhz;
     double mean = result_value(run, stage->cycles) / result_value(run, stage->events);
-    return mean * core_mhz / (mhz > 0 ? mhz : core_mhz);
+    return constant + mean * core_mhz / (mhz > 0 ? mhz : core_mhz);
 }
 
 static void draw_bar(struct chart *chart, const struct plot_run *run, const struct stage *stage, double value,

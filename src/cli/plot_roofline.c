@@ -70,7 +70,45 @@ static bool same_roof(const struct roof *a, const struct roof *b) {
            a->bandwidth[LEVEL_LLC] == b->bandwidth[LEVEL_LLC];
 }
 
-static void draw_roof(FILE *out, const struct roof *roof, const struct axis *x, const struct axis *y, const char *gpu) {
+/* Points of the chart, which labels avoid. */
+struct points {
+    struct {
+        double x, y;
+    } at[PLOT_RUNS * LEVELS];
+    unsigned count;
+};
+
+/* Whether a point touches a text of this length that begins at (x, y), rotated by `angle`. */
+static bool is_covered(const struct points *points, double x, double y, double length, double angle) {
+    enum { MARK = 7, ABOVE = 11 }; /* half of a mark's size; height of the text */
+    for (unsigned i = 0; i < points->count; i++) {
+        double dx = points->at[i].x - x, dy = points->at[i].y - y;
+        double along = dx * cos(angle) + dy * sin(angle), below = dy * cos(angle) - dx * sin(angle);
+        if (along > -MARK && along < length + MARK && below > -ABOVE - MARK && below < MARK) return true;
+    }
+    return false;
+}
+
+/* The label of a ceiling that begins at (x, y) and is `length` long, where no point is. */
+static void draw_label(FILE *out, const struct points *points, double x, double y, double length, double angle,
+                       const char *text) {
+    enum { STEP = 10, ABOVE = 6 }; /* distance from the ceiling */
+    double wide = svg_text_width(text) * 11 / 12, best = 2 * STEP;
+    x += ABOVE * sin(angle);
+    y -= ABOVE * cos(angle);
+    for (double at = best; at + wide <= length; at += STEP)
+        if (!is_covered(points, x + at * cos(angle), y + at * sin(angle), wide, angle)) {
+            best = at;
+            break;
+        }
+    fprintf(out, "<text class=\"muted\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">", x + best * cos(angle),
+            y + best * sin(angle), 180 / M_PI * angle);
+    svg_escape(out, text);
+    fputs("</text>\n", out);
+}
+
+static void draw_roof(FILE *out, const struct roof *roof, const struct axis *x, const struct axis *y, const char *gpu,
+                      const struct points *points) {
     double right = pow(10, x->high), low = pow(10, y->low);
     char text[160];
     double first = right;
@@ -80,10 +118,8 @@ static void draw_roof(FILE *out, const struct roof *roof, const struct axis *x, 
         double x1 = axis_at(x, start), y1 = axis_at(y, start * roof->bandwidth[level]);
         svg_line(out, x1, y1, axis_at(x, corner), axis_at(y, roof->issue), "ceiling");
         snprintf(text, sizeof text, "%s, %.4g B/cycle", level_names[level], roof->bandwidth[level]);
-        double slope = -180 / M_PI * atan2(fabs(axis_at(y, 10) - axis_at(y, 1)), axis_at(x, 10) - axis_at(x, 1));
-        fprintf(out, "<text class=\"muted\" transform=\"translate(%.1f %.1f) rotate(%.1f)\">", x1 + 12, y1 - 20, slope);
-        svg_escape(out, text);
-        fputs("</text>\n", out);
+        double dx = axis_at(x, corner) - x1, dy = axis_at(y, roof->issue) - y1;
+        draw_label(out, points, x1, y1, hypot(dx, dy), atan2(dy, dx), text);
         first = fmin(first, corner);
     }
     svg_line(out, axis_at(x, first), axis_at(y, roof->issue), x->to, axis_at(y, roof->issue), "ceiling");
@@ -127,10 +163,18 @@ static void draw(const struct plot_input *input) {
     static const char *const heads[] = {
         "run", "level", "warp instructions per byte", "warp instructions per cycle", "ceiling", "% of ceiling"};
     for (unsigned i = 0; i < COUNT_OF(heads); i++) chart_cell(chart, "%s", heads[i]);
+    struct points points = {0};
+    for (unsigned i = 0; i < input->count; i++)
+        for (unsigned level = 0; level < LEVELS; level++) {
+            double at = intensity(input->run[i], &roofs[i], level);
+            if (!isfinite(at)) continue;
+            points.at[points.count].x = axis_at(&x, at);
+            points.at[points.count++].y = axis_at(&y, roofs[i].ipc);
+        }
     for (unsigned i = 0; i < input->count; i++) {
         bool drawn = false;
         for (unsigned k = 0; k < i; k++) drawn |= same_roof(&roofs[k], &roofs[i]);
-        if (!drawn) draw_roof(chart->svg, &roofs[i], &x, &y, result_text(input->run[i]->json, "gpu"));
+        if (!drawn) draw_roof(chart->svg, &roofs[i], &x, &y, result_text(input->run[i]->json, "gpu"), &points);
     }
     for (unsigned i = 0; i < input->count; i++)
         for (unsigned level = 0; level < LEVELS; level++) {

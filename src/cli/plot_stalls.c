@@ -61,7 +61,7 @@ static void draw(const struct plot_input *input) {
     const char *names[CAUSES], *classes[CAUSES];
     for (unsigned k = 0; k < count; k++) names[k] = causes[k].name, classes[k] = causes[k].class_name;
     double top = svg_legend(chart->svg, 0, 0, PLOT_WIDTH, classes, names, count) + 10;
-    double left = LABEL, bottom = top + PITCH * input->count;
+    double left = plot_names(plot_widest_label(input), LABEL), bottom = top + PITCH * input->count;
     struct axis axis = axis_from_zero(100, left, PLOT_WIDTH - 20);
     axis_draw_x(chart->svg, &axis, top, bottom, "% of SM cycles");
     chart_row(chart);
@@ -69,7 +69,7 @@ static void draw(const struct plot_input *input) {
     for (unsigned k = 0; k < count; k++) chart_cell(chart, "%s", names[k]);
     for (unsigned i = 0; i < input->count; i++) {
         double y = top + PITCH * i + (PITCH - BAR) / 2.0, from = 0;
-        svg_text(chart->svg, left - 8, y + 17, "", "end", input->run[i]->label);
+        plot_name(chart->svg, left, y + 17, "", input->run[i]->label);
         chart_row(chart);
         chart_cell(chart, "%s", input->run[i]->label);
         for (unsigned k = 0; k < count; k++) {

@@ -70,7 +70,7 @@ static double largest(const double *values, size_t count) {
 
 /* One strip; returns whether the run has the units. */
 static bool draw_strip(const struct plot_input *input, struct chart *chart, const struct plot_run *run,
-                       const struct plot_metric *metric, double y) {
+                       const struct plot_metric *metric, double left, double y) {
     struct expression *expression = plot_expression(metric->formula);
     struct expression_view view = {view_value, view_units, (void *)(uintptr_t)run->json};
     unsigned count = expression_units(expression, &view);
@@ -81,15 +81,15 @@ static bool draw_strip(const struct plot_input *input, struct chart *chart, cons
     char range[96], text[256];
     range_text(values, count, range, sizeof range);
     snprintf(text, sizeof text, "%s%s%s", range, *metric->unit ? " " : "", metric->unit);
-    svg_text(chart->svg, LABEL - 8, y + 13, "", "end", metric->name);
-    svg_text(chart->svg, LABEL, y + CELL + 13, "muted", "start", text);
-    if (input->count > 1) svg_text(chart->svg, LABEL - 8, y + CELL + 13, "muted", "end", run->label);
-    double width = (PLOT_WIDTH - LABEL - 20.0) / count, most = largest(values, count);
+    plot_name(chart->svg, left, y + 13, "", metric->name);
+    svg_text(chart->svg, left, y + CELL + 13, "muted", "start", text);
+    if (input->count > 1) plot_name(chart->svg, left, y + CELL + 13, "muted", run->label);
+    double width = (PLOT_WIDTH - left - 20.0) / count, most = largest(values, count);
     chart_row(chart);
     chart_cell(chart, "%s", run->label);
     chart_cell(chart, "%s%s%s", metric->name, *metric->unit ? ", " : "", metric->unit);
     for (unsigned i = 0; i < count; i++) {
-        svg_rect(chart->svg, LABEL + i * width, y, width, CELL, isfinite(values[i]) ? "heat" : "empty",
+        svg_rect(chart->svg, left + i * width, y, width, CELL, isfinite(values[i]) ? "heat" : "empty",
                  most > 0 && isfinite(values[i]) ? 0.06 + 0.94 * values[i] / most : 0.06, "%s, unit %u: %s",
                  metric->name, i, svg_number(values[i]).text);
         chart_cell(chart, "%.6g", values[i]);
@@ -102,10 +102,12 @@ static void draw_strips(const struct plot_input *input, const struct plot_metric
         chart_begin(input->charts, "Units",
                     "A cell per SM, slice or channel, from unit 0 on the left; the largest value of a "
                     "strip is darkest.");
-    double y = 4;
+    double y = 4, widest = input->count > 1 ? plot_widest_label(input) : 0;
+    for (unsigned i = 0; i < count; i++) widest = fmax(widest, svg_text_width(shown[i].name));
+    double left = plot_names(widest, LABEL);
     for (unsigned i = 0; i < count; i++)
         for (unsigned r = 0; r < input->count; r++)
-            if (draw_strip(input, chart, input->run[r], &shown[i], y)) y += PITCH;
+            if (draw_strip(input, chart, input->run[r], &shown[i], left, y)) y += PITCH;
     chart_end(chart, PLOT_WIDTH, y);
 }
 

@@ -105,7 +105,7 @@ static void write_picture(const struct charts *charts, FILE *out) {
     fprintf(out, "</style>\n<rect width=\"%.0f\" height=\"%.0f\" class=\"paper\"/>\n", width, height);
     for (unsigned i = 0; i < charts->count; i++) {
         const struct chart *chart = charts->chart[i];
-        svg_text(out, MARGIN, y + 15, "head", "start", chart->title);
+        svg_text_within(out, MARGIN, y + 15, width - 2 * MARGIN, "head", "start", chart->title);
         if (chart->note) svg_text(out, MARGIN, y + 33, "muted", "start", chart->note);
         fprintf(out, "<g transform=\"translate(%d %.0f)\">\n%s</g>\n", MARGIN, y + head_of(chart), chart->svg_text);
         y += head_of(chart) + chart->height + GAP;

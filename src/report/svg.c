@@ -63,10 +63,43 @@ struct svg_number svg_number(double value) {
 
 /* --- elements --- */
 
+/* Of a proportional font of 12 pixels; digits and small letters are about half as wide as high. */
+double svg_text_width(const char *text) {
+    size_t characters = 0;
+    for (const char *c = text; *c; c++) characters += (*c & 0xC0) != 0x80;
+    return 7 * (double)characters;
+}
+
 void svg_text(FILE *out, double x, double y, const char *class_name, const char *anchor, const char *text) {
     fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\">", x, y, class_name, anchor);
     svg_escape(out, text);
     fputs("</text>\n", out);
+}
+
+/* The bytes of the first characters. */
+static size_t prefix_of(const char *text, size_t characters) {
+    size_t i = 0;
+    for (; text[i]; i++)
+        if ((text[i] & 0xC0) != 0x80 && characters-- == 0) break;
+    return i;
+}
+
+void svg_text_within(FILE *out, double x, double y, double width, const char *class_name, const char *anchor,
+                     const char *text) {
+    double font = strcmp(class_name, "head") == 0 ? 15.0 / TEXT_HEIGHT : 1, character = svg_text_width("m") * font;
+    if (svg_text_width(text) * font <= width) {
+        svg_text(out, x, y, class_name, anchor, text);
+        return;
+    }
+    size_t fit = width > 2 * character ? (size_t)(width / character) - 1 : 1;
+    fprintf(out, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\" text-anchor=\"%s\"><title>", x, y, class_name, anchor);
+    svg_escape(out, text);
+    fputs("</title>", out);
+    for (size_t i = 0, end = prefix_of(text, fit); i < end; i++) {
+        char one[] = {text[i], '\0'};
+        svg_escape(out, one);
+    }
+    fputs("…</text>\n", out);
 }
 
 void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char *class_name) {
@@ -106,22 +139,15 @@ void svg_mark(FILE *out, enum svg_mark mark, double x, double y, const char *cla
     fputs(mark == SVG_CIRCLE ? "</circle>\n" : "</path>\n", out);
 }
 
-/* Of a proportional font of 12 pixels; digits and small letters are about half as wide as high. */
-double svg_text_width(const char *text) {
-    size_t characters = 0;
-    for (const char *c = text; *c; c++) characters += (*c & 0xC0) != 0x80;
-    return 7 * (double)characters;
-}
-
 double svg_legend(FILE *out, double x, double y, double width, const char *const *classes, const char *const *names,
                   unsigned count) {
     double at = x, rows = count ? 1 : 0;
     for (unsigned i = 0; i < count; i++) {
-        double wide = svg_text_width(names[i]) + 30;
+        double wide = fmin(svg_text_width(names[i]) + 30, width);
         if (at > x && at + wide > x + width) at = x, rows++;
         double base = y + (rows - 1) * LEGEND_ROW;
         fprintf(out, "<rect x=\"%.1f\" y=\"%.1f\" width=\"11\" height=\"11\" class=\"%s\"/>\n", at, base, classes[i]);
-        svg_text(out, at + 16, base + 10, "", "start", names[i]);
+        svg_text_within(out, at + 16, base + 10, width - 16, "", "start", names[i]);
         at += wide;
     }
     return rows * LEGEND_ROW;

@@ -23,6 +23,9 @@ struct svg_number svg_number(double value);
 
 /* `anchor` is start, middle or end. */
 void svg_text(FILE *out, double x, double y, const char *class_name, const char *anchor, const char *text);
+/* The same within a width: a longer text ends with an ellipsis, and its tooltip has all of it. */
+void svg_text_within(FILE *out, double x, double y, double width, const char *class_name, const char *anchor,
+                     const char *text);
 void svg_line(FILE *out, double x1, double y1, double x2, double y2, const char *class_name);
 /* A rectangle whose title, the text of its tooltip, is formatted. */
 void svg_rect(FILE *out, double x, double y, double width, double height, const char *class_name, double opacity,

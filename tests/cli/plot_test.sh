@@ -97,7 +97,7 @@ expected = {
     "load, issue to data": stats["sm.load_cycles"] / stats["sm.loads"],
     "request network": stats["noc.request.packet_cycles"] / stats["noc.request.packets_ejected"],
     "LLC lookup": 120,
-    "DRAM read": stats["dram.read_cycles"] / stats["dram.reads"] * config["gpu.core_mhz"] / config["dram.clock_mhz"],
+    "DRAM read, with controller": config["dram.controller_cycles"] + stats["dram.read_cycles"] / stats["dram.reads"] * config["gpu.core_mhz"] / config["dram.clock_mhz"],
     "reply network": stats["noc.reply.packet_cycles"] / stats["noc.reply.packets_ejected"],
 }
 found = {row[0]: float(row[1]) for row in rows[1:]}
@@ -150,6 +150,74 @@ cp "$work/shared.json" "$work/again.json"
 sluice plot "$work/shared.json" "$work/again.json" --kind stalls -o "$work/two.svg"
 status_is 0
 holds "equal runs are named by their files" grep -q '>again.json<' "$work/two.svg"
+
+testcase "long names are in the picture, or shortened with all of the name in a tooltip and the table"
+for run in shared observed; do
+    for number in 1 2; do # in which workload, GPU and design differ
+        sed "0,/\"workload\": /s/\"workload\": .*/\"workload\": \"a workload with a long name:small $number\",/; 0,/\"gpu\": /s/\"gpu\": .*/\"gpu\": \"a-gpu-with-a-long-name-$number\",/
+            0,/\"design\": /s/\"design\": .*/\"design\": \"a-design-$number\",/" "$work/$run.json" >"$work/long-$run-$number.json"
+    done
+    sluice plot "$work/long-$run-1.json" "$work/long-$run-2.json" --counter "l1.read_hits + l1.read_misses + 0 * (l1.read_hits + l1.read_misses + l1.read_bypasses + l1.read_pending_hits)" -o "$work/long.svg"
+    status_is 0
+    well_formed "$work/long.svg"
+    text=$(python3 - "$work/long.svg" <<'END'
+import sys
+import xml.etree.ElementTree as tree
+name = "{http://www.w3.org/2000/svg}"
+picture = tree.parse(sys.argv[1]).getroot()
+width, shortened = float(picture.get("width")), 0
+def walk(element, x):
+    global shortened
+    if element.tag == name + "g":
+        x += float(element.get("transform").split("(")[1].split()[0])
+    if element.tag == name + "text" and element.get("x"):
+        title = element.find(name + "title")
+        text = (element.text or "") + (title.tail if title is not None else "")
+        shortened += title is not None
+        if title is not None and not (text.endswith("…") and title.text.startswith(text[:-1])): print("tooltip", title.text, text)
+        wide = len(text) * {"head": 7.5, "muted": 5.4}.get(element.get("class"), 6)
+        left = x + float(element.get("x")) - wide * {"start": 0, "middle": 0.5, "end": 1}[element.get("text-anchor")]
+        if left < 0 or left + wide > width: print("outside:", text, left, left + wide)
+    for child in element:
+        walk(child, x)
+walk(picture, 0)
+if not shortened: print("nothing is shortened")
+END
+    )
+    holds "$text" test -z "$text"
+done
+sluice plot "$work/long-shared-1.json" "$work/long-shared-2.json" --kind stalls -o "$work/long.html"
+holds "the name in the table" grep -q '<td>a workload with a long name:small 1, a-gpu-with-a-long-name-1, a-design-1</td>' "$work/long.html"
+
+testcase "no point of the roofline is on the label of a ceiling"
+for number in 1 2 3 4; do # points along the ceiling of DRAM
+    python3 - "$work/shared.json" $number >"$work/roof-$number.json" <<'END'
+import json, sys
+run, number = json.load(open(sys.argv[1])), int(sys.argv[2])
+run["design"] = "roof %d" % number
+run["warp_instructions"] = int(run["cycles"] * 0.5 * 3 ** number)
+run["stats"]["dram.read_bytes"], run["stats"]["dram.write_bytes"] = int(run["cycles"] * 630), 0
+json.dump(run, sys.stdout)
+END
+done
+sluice plot "$work"/roof-[1-4].json --kind roofline -o "$work/roof.svg"
+status_is 0
+text=$(python3 - "$work/roof.svg" <<'END'
+import math, re, sys
+text = open(sys.argv[1]).read()
+points = [(float(x), float(y)) for x, y in re.findall(r'<circle cx="([\d.]+)" cy="([\d.]+)"', text)]
+points += [(float(x), float(y) + 6) for x, y in re.findall(r'<path d="M([\d.]+) ([\d.]+)l6 6', text)]
+labels = re.findall(r'translate\(([\d.]+) ([\d.]+)\) rotate\((-[\d.]+)\)">([^<]*B/cycle)<', text)
+if len(points) != 8 or len(labels) != 2: print(points, labels)
+for x, y, angle, label in labels:
+    angle = math.radians(float(angle))
+    for px, py in points:
+        dx, dy = px - float(x), py - float(y)
+        along, below = dx * math.cos(angle) + dy * math.sin(angle), dy * math.cos(angle) - dx * math.sin(angle)
+        if -5 < along < 5.4 * len(label) + 5 and -8 - 5 < below < 5: print(label, "is covered by", px, py)
+END
+)
+holds "$text" test -z "$text"
 
 testcase "input errors are located, and nothing is written"
 rm -f "$work/none.svg"

@@ -15,9 +15,11 @@ try() {
 
 for page in README.md docs/architecture.md docs/correlate.md docs/energy.md docs/kernels.md docs/latency.md docs/plot.md docs/scripting.md docs/timeline.md docs/traces.md docs/model/*.md; do console_page "$page"; done
 
-testcase "docs/plot.svg is what docs/plot.md draws"
-[ -z "$update" ] || cp build/plot.svg docs/plot.svg
-holds "it differs (if that is intended: tests/docs/update.sh)" cmp -s build/plot.svg docs/plot.svg
+for picture in plot latency; do
+    testcase "docs/$picture.svg is what docs/$picture.md draws"
+    [ -z "$update" ] || cp "build/$picture.svg" "docs/$picture.svg"
+    holds "it differs (if that is intended: tests/docs/update.sh)" cmp -s "build/$picture.svg" "docs/$picture.svg"
+done
 
 if [ -z "$update" ]; then
     # The examples of README.md see the tree, but do not write into it.
