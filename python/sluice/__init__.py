@@ -148,7 +148,7 @@ def compare(workload=None, designs=(), *, gpu=None, set=None, program=None, **op
 
 def diff(first, second, *, program=None):
     """What changed between two results (Result or path): a frame with a row per share, rate and counter that differs, largest
-    effects of each kind first."""
+    effects of each kind first, then the counters that only one of them has."""
     with tempfile.TemporaryDirectory() as folder:
         paths = []
         for index, side in enumerate((first, second)):
@@ -156,7 +156,7 @@ def diff(first, second, *, program=None):
             if isinstance(side, Result):
                 side.save(paths[-1])
         found = json.loads(_call(program, ["diff", *paths, "--json", "-"]))
-    rows = [{"kind": kind, **row} for kind in ("shares", "rates", "counters") for row in found[kind]]
+    rows = [{"kind": kind, **row} for kind in ("shares", "rates", "counters", "counters_of_one_run") for row in found[kind]]
     return pandas.DataFrame(rows, columns=["kind", "name", "unit", "a", "b", "effect"])
 
 
