@@ -82,7 +82,7 @@ struct device_facts {
 
 struct function_facts {
     uint64_t shared_bytes, local_bytes, constant_bytes;
-    uint32_t registers, max_threads, ptx_version, parameters;
+    uint32_t registers, max_threads, ptx_architecture /* 75 */, parameters;
 };
 
 struct parameter_facts {

@@ -165,6 +165,11 @@ static uint32_t most_threads(const struct program_function *kernel) {
     return given ? (uint32_t)min_u64(given, 1024) : 1024;
 }
 
+/* The virtual architecture that the code was compiled for: 75 of sm_75. Libraries choose their kernels by it. */
+static uint32_t architecture(const struct program *program) {
+    return (uint32_t)strtoul(program->module->target + strlen("sm_"), NULL, 10);
+}
+
 static void get_function(struct cuda_server *server, const struct request *request) {
     char name[NAME_BYTES];
     const struct program *program;
@@ -182,7 +187,7 @@ static void get_function(struct cuda_server *server, const struct request *reque
         .local_bytes = kernel->frame_bytes,
         .registers = kernel->registers,
         .max_threads = most_threads(kernel),
-        .ptx_version = program->module->version_major * 10 + program->module->version_minor,
+        .ptx_architecture = architecture(program),
     };
     for (uint32_t i = 0; i < program->variable_count; i++)
         if (program->variables[i].space == PTX_SPACE_CONST) facts.constant_bytes += program->variables[i].size_bytes;

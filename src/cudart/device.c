@@ -246,14 +246,16 @@ cudaError_t cudaFuncGetAttributes(struct cudaFuncAttributes *attributes, const v
     const struct function *function = device ? function_find(key, &error) : NULL;
     if (!function) return answer(error);
     uint64_t shared = function->facts.shared_bytes;
+    /* May be newer than the device, which executes the code all the same. */
+    uint32_t compiled_for = function->facts.ptx_architecture;
     *attributes = (struct cudaFuncAttributes){
         .sharedSizeBytes = shared,
         .constSizeBytes = function->facts.constant_bytes,
         .localSizeBytes = function->facts.local_bytes,
         .maxThreadsPerBlock = (int)function->facts.max_threads,
         .numRegs = (int)function->facts.registers,
-        .ptxVersion = (int)function->facts.ptx_version,
-        .binaryVersion = (int)device->capability,
+        .ptxVersion = (int)compiled_for,
+        .binaryVersion = (int)(compiled_for > device->capability ? compiled_for : device->capability),
         .maxDynamicSharedSizeBytes =
             (int)(function->shared_limit ? function->shared_limit
                                          : (shared < SHARED_BLOCK_BYTES ? SHARED_BLOCK_BYTES - shared : 0)),

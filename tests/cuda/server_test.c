@@ -320,7 +320,7 @@ TEST("describes kernels, and their occupancy") {
     } got;
     struct request ask_function = {.kind = REQUEST_FUNCTION, .value = {module}, .bytes = 3};
     CHECK_EQ(ask(&s, ask_function, "add", &got, sizeof got).bytes, sizeof got);
-    CHECK(got.facts.parameters == 2 && got.facts.max_threads == 1024 && got.facts.ptx_version == 60);
+    CHECK(got.facts.parameters == 2 && got.facts.max_threads == 1024 && got.facts.ptx_architecture == 70);
     CHECK(got.parameters[0].bytes == 8 && got.parameters[1].offset == 8 && got.parameters[1].bytes == 4);
     struct device_facts device;
     struct request ask_device = {.kind = REQUEST_DEVICE};

@@ -430,6 +430,7 @@ static void functions() {
     OK(cudaMalloc(&p, 4096));
     OK(cudaFuncGetAttributes(&attributes, use_shared));
     CHECK(attributes.sharedSizeBytes == 256 && attributes.numRegs > 0 && attributes.maxThreadsPerBlock == 1024);
+    CHECK(attributes.ptxVersion == 75 && attributes.binaryVersion == 75); // of compute_75
     OK(cudaFuncGetAttributes(&attributes, bounded));
     CHECK(attributes.maxThreadsPerBlock == 128);
     OK(cudaFuncSetAttribute(use_shared, cudaFuncAttributeMaxDynamicSharedMemorySize, 60000));

@@ -25,7 +25,7 @@ if sanitized "$release"; then
 fi
 # The program links Sluice's own library: not every installation of nvcc has one.
 mkdir "$work/lib" && ln -s "$library/libcudart.so.$release" "$work/lib/libcudart.so"
-for name in api classic; do
+for name in api classic thrust; do
     "$nvcc" -cudart shared -gencode arch=compute_75,code=compute_75 "${sanitizer[@]}" -L"$work/lib" -o "$work/$name" "tests/cudart/$name.cu" >"$work/$name.log" 2>&1 &
 done
 wait
@@ -77,6 +77,19 @@ launch: cudaSuccess, cudaSuccess, 11 12 13 10 15 16 17 14
 cooperative: cudaSuccess, cudaSuccess, 11 12 13 14 15 16 17 10
 part: cudaErrorInvalidClusterSize, cudaSuccess, 11 12 13 14 15 16 17 10"
 done
+
+testcase "programs of Thrust run"
+if grep -q 'thrust/.*No such file' "$work/thrust.log"; then
+    check 0 # this installation of nvcc is without Thrust
+else
+    holds "$(head -n 5 "$work/thrust.log")" test -x "$work/thrust"
+    for mode in --functional --gpu=fermi-15sm; do
+        sluice exec "$mode" -- "$work/thrust"
+        status_is 0
+        holds "output: $(cat "$work/out")" test "$(cat "$work/out")" = "sum 499500
+0 wrong"
+    done
+fi
 
 testcase "event times are simulated times"
 sluice exec -- "$work/api" streams
