@@ -1,4 +1,5 @@
-// Ten programs of classical shape, each of which verifies its results: classic NAME. nvcc compiles them (exec_test.sh).
+// Programs of classical shape, each of which verifies its results: classic NAME. nvcc compiles them (exec_test.sh).
+#include <cmath>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -325,6 +326,65 @@ static bool streams() {
     return good;
 }
 
+// --- texture lookup: an image turned by 30 degrees, with linear interpolation ---
+
+#ifdef __NVCC__ // Sluice's header for clang has no textures
+
+__global__ void turn(cudaTextureObject_t image, float *out, int width, int height, float cosine, float sine) {
+    int x = blockIdx.x * blockDim.x + threadIdx.x, y = blockIdx.y * blockDim.y + threadIdx.y;
+    if (x >= width || y >= height) return;
+    float u = x - 0.5f * width, v = y - 0.5f * height;
+    float from_x = u * cosine - v * sine + 0.5f * width, from_y = v * cosine + u * sine + 0.5f * height;
+    out[y * width + x] = tex2D<float>(image, from_x + 0.5f, from_y + 0.5f);
+}
+
+static bool texture() {
+    const int width = 96, height = 80;
+    const float cosine = 0.8660254f, sine = 0.5f;
+    std::vector<float> image = floats(width * height, 11);
+    cudaArray_t array;
+    cudaChannelFormatDesc format = cudaCreateChannelDesc<float>();
+    MUST(cudaMallocArray(&array, &format, width, height));
+    MUST(cudaMemcpy2DToArray(array, 0, 0, image.data(), width * sizeof(float), width * sizeof(float), height,
+                             cudaMemcpyHostToDevice));
+    cudaResourceDesc resource = {};
+    resource.resType = cudaResourceTypeArray;
+    resource.res.array.array = array;
+    cudaTextureDesc sampling = {};
+    sampling.addressMode[0] = sampling.addressMode[1] = cudaAddressModeClamp;
+    sampling.filterMode = cudaFilterModeLinear;
+    sampling.readMode = cudaReadModeElementType;
+    cudaTextureObject_t object;
+    MUST(cudaCreateTextureObject(&object, &resource, &sampling, nullptr));
+    float *out = to_device(std::vector<float>(width * height));
+    turn<<<dim3(width / 16, height / 16), dim3(16, 16)>>>(object, out, width, height, cosine, sine);
+    std::vector<float> got = to_host(out, width * height);
+    MUST(cudaDestroyTextureObject(object));
+    MUST(cudaFreeArray(array));
+    auto texel = [&](int x, int y) {
+        x = x < 0 ? 0 : x >= width ? width - 1 : x;
+        y = y < 0 ? 0 : y >= height ? height - 1 : y;
+        return (double)image[y * width + x];
+    };
+    for (int y = 0; y < height; y++)
+        for (int x = 0; x < width; x++) {
+            double u = x - 0.5 * width, v = y - 0.5 * height;
+            double from_x = u * cosine - v * sine + 0.5 * width, from_y = v * cosine + u * sine + 0.5 * height;
+            int left = (int)std::floor(from_x), top = (int)std::floor(from_y);
+            double a = from_x - left, b = from_y - top;
+            double expected = (1 - b) * ((1 - a) * texel(left, top) + a * texel(left + 1, top)) +
+                              b * ((1 - a) * texel(left, top + 1) + a * texel(left + 1, top + 1));
+            // GPUs interpolate with weights of 8 bits; the texels are below 64.
+            if (std::fabs(got[y * width + x] - expected) > 2 * 64 / 256.0) {
+                printf("pixel (%d,%d) is %g, expected %g\n", x, y, got[y * width + x], expected);
+                return false;
+            }
+        }
+    return true;
+}
+
+#endif
+
 int main(int argc, char **argv) {
     static const struct {
         const char *name;
@@ -333,6 +393,9 @@ int main(int argc, char **argv) {
         {"add", vector_add},     {"naive", naive},         {"tiled", tiled},     {"reduction", reduction},
         {"scan", scan},          {"histogram", histogram}, {"transpose", transpose}, {"stencil", stencil},
         {"search", search},      {"streams", streams},
+#ifdef __NVCC__
+        {"texture", texture},
+#endif
     };
     for (auto &program : programs) {
         if (argc > 1 && strcmp(argv[1], program.name) != 0) continue;
