@@ -2,28 +2,30 @@
  * Kernels get built-in variables, vector types, atomics, shuffles, votes and mathematical functions; host code gets the
  * declarations of the runtime API, so that a whole program parses. Only device code is generated.
  *
- * Accuracy: sluice_device.h states the error of each function; those below are marked where they are approximate. Left out:
- * textures, cooperative groups, half precision, and functions of <cmath> in namespace std on the device. */
+ * Accuracy: sluice_device.h and sluice_math.h state the error of each function. Left out: textures, cooperative groups, half
+ * precision, SIMD instructions on parts of words (__vadd4 etc.), and the functions that sluice_math.h names. */
 #ifndef SLUICE_CUDA_H
 #define SLUICE_CUDA_H
 
 #include <stddef.h>
 
+#define powf sluice_positive_powf /* sluice_math.h has one for all arguments */
 #include "sluice_device.h"
+#undef powf
 
 #undef warpSize /* also a property of devices */
 static constexpr int warpSize = 32;
 
-#define __host__            __attribute__((host))
-#define __managed__         __attribute__((managed))
-#define __noinline__        __attribute__((noinline))
-#define __align__(n)        __attribute__((aligned(n)))
-#define __CUDACC__          1
+#define __host__     __attribute__((host))
+#define __managed__  __attribute__((managed))
+#define __noinline__ __attribute__((noinline))
+#define __align__(n) __attribute__((aligned(n)))
+#define __CUDACC__   1
 #define CUDART_CB
-#define CUDART_VERSION      12000
-#define CUDART_INF_F        __builtin_inff()
-#define CUDART_INF          __builtin_inf()
-#define SLUICE_BOTH         static __host__ __device__ __forceinline__
+#define CUDART_VERSION 12000
+#define CUDART_INF_F   __builtin_inff()
+#define CUDART_INF     __builtin_inf()
+#define SLUICE_BOTH    static __host__ __device__ __forceinline__
 
 /* --- vector types --- */
 
@@ -154,6 +156,38 @@ SLUICE_INLINE uint atomicAnd(uint *p, uint v) { return (uint)__nvvm_atom_and_gen
 SLUICE_INLINE uint atomicOr(uint *p, uint v) { return (uint)__nvvm_atom_or_gen_i((int *)p, (int)v); }
 SLUICE_INLINE int atomicXor(int *p, int v) { return __nvvm_atom_xor_gen_i(p, v); }
 SLUICE_INLINE uint atomicXor(uint *p, uint v) { return (uint)__nvvm_atom_xor_gen_i((int *)p, (int)v); }
+SLUICE_INLINE long long atomicMin(long long *p, long long v) { return __nvvm_atom_min_gen_ll(p, v); }
+SLUICE_INLINE long long atomicMax(long long *p, long long v) { return __nvvm_atom_max_gen_ll(p, v); }
+#define SLUICE_BITS(name, builtin) \
+    SLUICE_INLINE ulong64 name(ulong64 *p, ulong64 v) { \
+        return (ulong64)__nvvm_atom_##builtin##_gen_ll((long long *)p, (long long)v); \
+    }
+SLUICE_BITS(atomicAnd, and)
+SLUICE_BITS(atomicOr, or)
+SLUICE_BITS(atomicXor, xor)
+#undef SLUICE_BITS
+
+/* Of a block's scope and of the system's: the device has one memory, in which all are alike. */
+#define SLUICE_SCOPES(name) \
+    template <typename T, typename V> SLUICE_INLINE T name##_block(T *p, V v) { return name(p, (T)v); } \
+    template <typename T, typename V> SLUICE_INLINE T name##_system(T *p, V v) { return name(p, (T)v); }
+SLUICE_SCOPES(atomicAdd)
+SLUICE_SCOPES(atomicSub)
+SLUICE_SCOPES(atomicMin)
+SLUICE_SCOPES(atomicMax)
+SLUICE_SCOPES(atomicExch)
+SLUICE_SCOPES(atomicInc)
+SLUICE_SCOPES(atomicDec)
+SLUICE_SCOPES(atomicAnd)
+SLUICE_SCOPES(atomicOr)
+SLUICE_SCOPES(atomicXor)
+#undef SLUICE_SCOPES
+template <typename T, typename U, typename V> SLUICE_INLINE T atomicCAS_block(T *p, U expected, V v) {
+    return atomicCAS(p, (T)expected, (T)v);
+}
+template <typename T, typename U, typename V> SLUICE_INLINE T atomicCAS_system(T *p, U expected, V v) {
+    return atomicCAS(p, (T)expected, (T)v);
+}
 
 /* --- shuffles and votes --- */
 
@@ -187,12 +221,128 @@ SLUICE_INLINE int __all_sync(unsigned mask, int p) { return __nvvm_vote_all_sync
 SLUICE_INLINE int __any_sync(unsigned mask, int p) { return __nvvm_vote_any_sync(mask, p); }
 SLUICE_INLINE unsigned __ballot_sync(unsigned mask, int p) { return __nvvm_vote_ballot_sync(mask, p); }
 
-/* --- loads through the read-only path --- */
+/* Of the threads that execute the instruction together, as before CUDA 9. */
+#define SLUICE_SHUFFLE(name, parameter) \
+    template <typename T> SLUICE_INLINE T name(T v, parameter, int width = 32) { \
+        return name##_sync(__activemask(), v, lane, width); \
+    }
+SLUICE_SHUFFLE(__shfl, int lane)
+SLUICE_SHUFFLE(__shfl_up, unsigned lane)
+SLUICE_SHUFFLE(__shfl_down, unsigned lane)
+SLUICE_SHUFFLE(__shfl_xor, int lane)
+#undef SLUICE_SHUFFLE
+SLUICE_INLINE unsigned __ballot(int p) { return __ballot_sync(__activemask(), p); }
 
-SLUICE_INLINE unsigned __ldg(const unsigned *p) { return (unsigned)__ldg((const int *)p); }
-SLUICE_INLINE double __ldg(const double *p) {
-    double v;
-    asm("ld.global.nc.f64 %0, [%1];" : "=d"(v) : "l"(p));
+/* Threads with the same value: by the bits of 4 or 8 bytes. */
+template <int BYTES> struct sluice_word { typedef int type; };
+template <> struct sluice_word<8> { typedef long long type; };
+/* Not by the compiler's functions: clang 14 gives the mask of 64-bit values a register of the wrong size. */
+#define SLUICE_MATCH(type, suffix, constraint) \
+    SLUICE_INLINE unsigned sluice_match_any(unsigned mask, type v) { \
+        unsigned same; \
+        asm volatile("match.any.sync." suffix " %0, %1, %2;" : "=r"(same) : constraint(v), "r"(mask)); \
+        return same; \
+    } \
+    SLUICE_INLINE unsigned sluice_match_all(unsigned mask, type v, int *all) { \
+        unsigned same; \
+        asm volatile("{.reg .pred p; match.all.sync." suffix " %0|p, %2, %3; selp.s32 %1, 1, 0, p;}" \
+                     : "=r"(same), "=r"(*all) \
+                     : constraint(v), "r"(mask)); \
+        return same; \
+    }
+SLUICE_MATCH(int, "b32", "r")
+SLUICE_MATCH(long long, "b64", "l")
+#undef SLUICE_MATCH
+template <typename T> SLUICE_INLINE unsigned __match_any_sync(unsigned mask, T v) {
+    return sluice_match_any(mask, __builtin_bit_cast(typename sluice_word<sizeof(T)>::type, v));
+}
+template <typename T> SLUICE_INLINE unsigned __match_all_sync(unsigned mask, T v, int *same) {
+    return sluice_match_all(mask, __builtin_bit_cast(typename sluice_word<sizeof(T)>::type, v), same);
+}
+
+/* --- loads and stores with a cache operator or through the read-only path --- */
+
+#define SLUICE_MEMORY(type, suffix, constraint) \
+    SLUICE_LOAD(__ldcg, "ld.global.cg." suffix, type, constraint) \
+    SLUICE_LOAD(__ldca, "ld.global.ca." suffix, type, constraint) \
+    SLUICE_LOAD(__ldcs, "ld.global.cs." suffix, type, constraint) \
+    SLUICE_LOAD(__ldlu, "ld.global.lu." suffix, type, constraint) \
+    SLUICE_LOAD(__ldcv, "ld.global.cv." suffix, type, constraint) \
+    SLUICE_STORE(__stwb, "st.global.wb." suffix, type, constraint) \
+    SLUICE_STORE(__stcg, "st.global.cg." suffix, type, constraint) \
+    SLUICE_STORE(__stcs, "st.global.cs." suffix, type, constraint) \
+    SLUICE_STORE(__stwt, "st.global.wt." suffix, type, constraint)
+#define SLUICE_LOAD(name, operation, type, constraint) \
+    SLUICE_INLINE type name(const type *p) { \
+        type v; \
+        asm volatile(operation " %0, [%1];" : "=" constraint(v) : "l"(p) : "memory"); \
+        return v; \
+    }
+#define SLUICE_STORE(name, operation, type, constraint) \
+    SLUICE_INLINE void name(type *p, type v) { \
+        asm volatile(operation " [%0], %1;" : : "l"(p), constraint(v) : "memory"); \
+    }
+SLUICE_MEMORY(int, "s32", "r")
+SLUICE_MEMORY(unsigned, "u32", "r")
+SLUICE_MEMORY(long long, "s64", "l")
+SLUICE_MEMORY(ulong64, "u64", "l")
+SLUICE_MEMORY(float, "f32", "f")
+SLUICE_MEMORY(double, "f64", "d")
+#undef SLUICE_LOAD
+#undef SLUICE_STORE
+#define SLUICE_LOAD(name, operation, type, constraint) \
+    SLUICE_INLINE type##2 name(const type##2 * p) { \
+        type##2 v; \
+        asm volatile(operation " {%0, %1}, [%2];" : "=" constraint(v.x), "=" constraint(v.y) : "l"(p) : "memory"); \
+        return v; \
+    }
+#define SLUICE_STORE(name, operation, type, constraint) \
+    SLUICE_INLINE void name(type##2 * p, type##2 v) { \
+        asm volatile(operation " [%0], {%1, %2};" : : "l"(p), constraint(v.x), constraint(v.y) : "memory"); \
+    }
+SLUICE_MEMORY(int, "v2.s32", "r")
+SLUICE_MEMORY(uint, "v2.u32", "r")
+SLUICE_MEMORY(float, "v2.f32", "f")
+SLUICE_MEMORY(double, "v2.f64", "d")
+#undef SLUICE_LOAD
+#undef SLUICE_STORE
+#define SLUICE_LOAD(name, operation, type, constraint) \
+    SLUICE_INLINE type##4 name(const type##4 * p) { \
+        type##4 v; \
+        asm volatile(operation " {%0, %1, %2, %3}, [%4];" \
+                     : "=" constraint(v.x), "=" constraint(v.y), "=" constraint(v.z), "=" constraint(v.w) \
+                     : "l"(p) \
+                     : "memory"); \
+        return v; \
+    }
+#define SLUICE_STORE(name, operation, type, constraint) \
+    SLUICE_INLINE void name(type##4 * p, type##4 v) { \
+        asm volatile(operation " [%0], {%1, %2, %3, %4};" \
+                     : \
+                     : "l"(p), constraint(v.x), constraint(v.y), constraint(v.z), constraint(v.w) \
+                     : "memory"); \
+    }
+SLUICE_MEMORY(int, "v4.s32", "r")
+SLUICE_MEMORY(uint, "v4.u32", "r")
+SLUICE_MEMORY(float, "v4.f32", "f")
+#undef SLUICE_LOAD
+#undef SLUICE_STORE
+#undef SLUICE_MEMORY
+
+#define SLUICE_READ_ONLY(type, suffix, constraint) \
+    SLUICE_INLINE type __ldg(const type *p) { \
+        type v; \
+        asm("ld.global.nc." suffix " %0, [%1];" : "=" constraint(v) : "l"(p)); \
+        return v; \
+    }
+SLUICE_READ_ONLY(unsigned, "u32", "r")
+SLUICE_READ_ONLY(long long, "s64", "l")
+SLUICE_READ_ONLY(ulong64, "u64", "l")
+SLUICE_READ_ONLY(double, "f64", "d")
+#undef SLUICE_READ_ONLY
+SLUICE_INLINE float2 __ldg(const float2 *p) {
+    float2 v;
+    asm("ld.global.nc.v2.f32 {%0, %1}, [%2];" : "=f"(v.x), "=f"(v.y) : "l"(p));
     return v;
 }
 SLUICE_INLINE float4 __ldg(const float4 *p) {
@@ -200,6 +350,31 @@ SLUICE_INLINE float4 __ldg(const float4 *p) {
     asm("ld.global.nc.v4.f32 {%0, %1, %2, %3}, [%4];" : "=f"(v.x), "=f"(v.y), "=f"(v.z), "=f"(v.w) : "l"(p));
     return v;
 }
+
+/* Blocks of memory, and addresses of one space. */
+SLUICE_INLINE void *memcpy(void *to, const void *from, size_t bytes) { return __builtin_memcpy(to, from, bytes); }
+SLUICE_INLINE void *memmove(void *to, const void *from, size_t bytes) { return __builtin_memmove(to, from, bytes); }
+SLUICE_INLINE void *memset(void *to, int value, size_t bytes) { return __builtin_memset(to, value, bytes); }
+#define SLUICE_SPACE(space, Space) \
+    SLUICE_INLINE size_t __cvta_generic_to_##space(const void *p) { \
+        size_t address; \
+        asm("cvta.to." #space ".u64 %0, %1;" : "=l"(address) : "l"(p)); \
+        return address; \
+    } \
+    SLUICE_INLINE void *__cvta_##space##_to_generic(size_t address) { \
+        void *p; \
+        asm("cvta." #space ".u64 %0, %1;" : "=l"(p) : "l"(address)); \
+        return p; \
+    } \
+    SLUICE_INLINE unsigned __is##Space(const void *p) { \
+        unsigned is; \
+        asm("{.reg .pred p; isspacep." #space " p, %1; selp.u32 %0, 1, 0, p;}" : "=r"(is) : "l"(p)); \
+        return is; \
+    }
+SLUICE_SPACE(shared, Shared)
+SLUICE_SPACE(global, Global)
+SLUICE_SPACE(local, Local)
+#undef SLUICE_SPACE
 
 /* --- integers, bits and conversions --- */
 
@@ -209,6 +384,23 @@ static inline unsigned min(unsigned a, unsigned b) { return a < b ? a : b; }
 static inline unsigned max(unsigned a, unsigned b) { return a > b ? a : b; }
 SLUICE_BOTH long long min(long long a, long long b) { return a < b ? a : b; }
 SLUICE_BOTH long long max(long long a, long long b) { return a > b ? a : b; }
+#define SLUICE_EXTREMES(result, left, right) \
+    SLUICE_BOTH result min(left a, right b) { return (result)a < (result)b ? (result)a : (result)b; } \
+    SLUICE_BOTH result max(left a, right b) { return (result)a > (result)b ? (result)a : (result)b; }
+SLUICE_EXTREMES(unsigned, int, unsigned)
+SLUICE_EXTREMES(unsigned, unsigned, int)
+SLUICE_EXTREMES(long, long, long)
+SLUICE_EXTREMES(unsigned long, unsigned long, unsigned long)
+SLUICE_EXTREMES(unsigned long, long, unsigned long)
+SLUICE_EXTREMES(unsigned long, unsigned long, long)
+SLUICE_EXTREMES(ulong64, ulong64, ulong64)
+SLUICE_EXTREMES(ulong64, long long, ulong64)
+SLUICE_EXTREMES(ulong64, ulong64, long long)
+#undef SLUICE_EXTREMES
+SLUICE_BOTH double min(float a, double b) { return __builtin_fmin(a, b); }
+SLUICE_BOTH double max(float a, double b) { return __builtin_fmax(a, b); }
+SLUICE_BOTH double min(double a, float b) { return __builtin_fmin(a, b); }
+SLUICE_BOTH double max(double a, float b) { return __builtin_fmax(a, b); }
 SLUICE_BOTH float min(float a, float b) { return __builtin_fminf(a, b); }
 SLUICE_BOTH float max(float a, float b) { return __builtin_fmaxf(a, b); }
 SLUICE_BOTH double min(double a, double b) { return __builtin_fmin(a, b); }
@@ -218,44 +410,105 @@ SLUICE_INLINE int __popcll(ulong64 x) { return __builtin_popcountll(x); }
 SLUICE_INLINE int __clz(int x) { return x ? __builtin_clz((unsigned)x) : 32; }
 SLUICE_INLINE int __clzll(long long x) { return x ? __builtin_clzll((ulong64)x) : 64; }
 SLUICE_INLINE int __ffs(int x) { return __builtin_ffs(x); }
+SLUICE_INLINE int __ffsll(long long x) { return __builtin_ffsll(x); }
 SLUICE_INLINE unsigned __brev(unsigned x) { return __builtin_bitreverse32(x); }
+SLUICE_INLINE ulong64 __brevll(ulong64 x) { return __builtin_bitreverse64(x); }
+SLUICE_INLINE unsigned __sad(int a, int b, unsigned c) { return c + (a < b ? (unsigned)b - a : (unsigned)a - b); }
+SLUICE_INLINE unsigned __usad(unsigned a, unsigned b, unsigned c) { return c + (a < b ? b - a : a - b); }
+SLUICE_INLINE int __hadd(int a, int b) { return (int)(((long long)a + b) >> 1); }
+SLUICE_INLINE int __rhadd(int a, int b) { return (int)(((long long)a + b + 1) >> 1); }
+SLUICE_INLINE unsigned __uhadd(unsigned a, unsigned b) { return (unsigned)(((ulong64)a + b) >> 1); }
+SLUICE_INLINE unsigned __urhadd(unsigned a, unsigned b) { return (unsigned)(((ulong64)a + b + 1) >> 1); }
+
+/* One instruction of the form `d = operation(a, b, c)`. */
+#define SLUICE_THREE(result, name, operation, first, second, third) \
+    SLUICE_INLINE result name(first a, second b, third c) { \
+        result d; \
+        asm(operation " %0, %1, %2, %3;" : "=r"(d) : "r"(a), "r"(b), "r"(c)); \
+        return d; \
+    }
+SLUICE_THREE(unsigned, __byte_perm, "prmt.b32", unsigned, unsigned, unsigned)
+SLUICE_THREE(unsigned, __funnelshift_l, "shf.l.wrap.b32", unsigned, unsigned, unsigned)
+SLUICE_THREE(unsigned, __funnelshift_lc, "shf.l.clamp.b32", unsigned, unsigned, unsigned)
+SLUICE_THREE(unsigned, __funnelshift_r, "shf.r.wrap.b32", unsigned, unsigned, unsigned)
+SLUICE_THREE(unsigned, __funnelshift_rc, "shf.r.clamp.b32", unsigned, unsigned, unsigned)
+SLUICE_THREE(int, __dp4a, "dp4a.s32.s32", int, int, int)
+SLUICE_THREE(unsigned, __dp4a, "dp4a.u32.u32", unsigned, unsigned, unsigned)
+#undef SLUICE_THREE
+SLUICE_INLINE int __dp4a(char4 a, char4 b, int c) {
+    return __dp4a(__builtin_bit_cast(int, a), __builtin_bit_cast(int, b), c);
+}
+SLUICE_INLINE unsigned __dp4a(uchar4 a, uchar4 b, unsigned c) {
+    return __dp4a(__builtin_bit_cast(unsigned, a), __builtin_bit_cast(unsigned, b), c);
+}
+SLUICE_INLINE ulong64 __umul64hi(ulong64 a, ulong64 b) {
+    ulong64 high;
+    asm("mul.hi.u64 %0, %1, %2;" : "=l"(high) : "l"(a), "l"(b));
+    return high;
+}
+SLUICE_INLINE long long __mul64hi(long long a, long long b) {
+    long long high;
+    asm("mul.hi.s64 %0, %1, %2;" : "=l"(high) : "l"(a), "l"(b));
+    return high;
+}
 SLUICE_INLINE int __mulhi(int a, int b) { return (int)((long long)a * b >> 32); }
 SLUICE_INLINE unsigned __umulhi(unsigned a, unsigned b) { return (unsigned)((ulong64)a * b >> 32); }
 SLUICE_INLINE unsigned __float_as_uint(float a) { return (unsigned)__float_as_int(a); }
 SLUICE_INLINE float __uint_as_float(unsigned a) { return __int_as_float((int)a); }
 SLUICE_INLINE long long __double_as_longlong(double a) { return __builtin_bit_cast(long long, a); }
 SLUICE_INLINE double __longlong_as_double(long long a) { return __builtin_bit_cast(double, a); }
-SLUICE_INLINE int __float2int_rn(float x) { return (int)rintf(x); }
-SLUICE_INLINE int __float2int_rz(float x) { return (int)x; }
-SLUICE_INLINE int __float2int_rd(float x) { return (int)floorf(x); }
-SLUICE_INLINE float __int2float_rn(int x) { return (float)x; }
+SLUICE_INLINE double __hiloint2double(int high, int low) { return sluice_double((uint)high, (uint)low); }
+SLUICE_INLINE int __double2hiint(double a) { return __nvvm_d2i_hi(a); }
+SLUICE_INLINE int __double2loint(double a) { return __nvvm_d2i_lo(a); }
 
-/* --- mathematics: what sluice_device.h does not have --- */
+/* --- rounding: each operation is rounded once, and not fused with others --- */
 
-SLUICE_INLINE float __fmaf_rn(float a, float b, float c) { return fmaf(a, b, c); }
-SLUICE_INLINE float __fadd_rn(float a, float b) { return __nvvm_add_rn_f(a, b); }
-SLUICE_INLINE float __fmul_rn(float a, float b) { return __nvvm_mul_rn_f(a, b); }
-SLUICE_INLINE float __fdiv_rn(float a, float b) { return __nvvm_div_rn_f(a, b); }
-SLUICE_INLINE float __fsqrt_rn(float x) { return sqrtf(x); }
+#define SLUICE_ROUNDED(cuda, nvvm) \
+    SLUICE_INLINE float __fadd_##cuda(float a, float b) { return __nvvm_add_##nvvm##_f(a, b); } \
+    SLUICE_INLINE float __fsub_##cuda(float a, float b) { return __nvvm_add_##nvvm##_f(a, -b); } \
+    SLUICE_INLINE float __fmul_##cuda(float a, float b) { return __nvvm_mul_##nvvm##_f(a, b); } \
+    SLUICE_INLINE float __fdiv_##cuda(float a, float b) { return __nvvm_div_##nvvm##_f(a, b); } \
+    SLUICE_INLINE float __fmaf_##cuda(float a, float b, float c) { return __nvvm_fma_##nvvm##_f(a, b, c); } \
+    SLUICE_INLINE float __frcp_##cuda(float x) { return __nvvm_rcp_##nvvm##_f(x); } \
+    SLUICE_INLINE float __fsqrt_##cuda(float x) { return __nvvm_sqrt_##nvvm##_f(x); } \
+    SLUICE_INLINE double __dadd_##cuda(double a, double b) { return __nvvm_add_##nvvm##_d(a, b); } \
+    SLUICE_INLINE double __dsub_##cuda(double a, double b) { return __nvvm_add_##nvvm##_d(a, -b); } \
+    SLUICE_INLINE double __dmul_##cuda(double a, double b) { return __nvvm_mul_##nvvm##_d(a, b); } \
+    SLUICE_INLINE double __ddiv_##cuda(double a, double b) { return __nvvm_div_##nvvm##_d(a, b); } \
+    SLUICE_INLINE double __fma_##cuda(double a, double b, double c) { return __nvvm_fma_##nvvm##_d(a, b, c); } \
+    SLUICE_INLINE double __drcp_##cuda(double x) { return __nvvm_rcp_##nvvm##_d(x); } \
+    SLUICE_INLINE double __dsqrt_##cuda(double x) { return __nvvm_sqrt_##nvvm##_d(x); } \
+    SLUICE_INLINE int __float2int_##cuda(float x) { return __nvvm_f2i_##nvvm(x); } \
+    SLUICE_INLINE unsigned __float2uint_##cuda(float x) { return __nvvm_f2ui_##nvvm(x); } \
+    SLUICE_INLINE long long __float2ll_##cuda(float x) { return __nvvm_f2ll_##nvvm(x); } \
+    SLUICE_INLINE ulong64 __float2ull_##cuda(float x) { return __nvvm_f2ull_##nvvm(x); } \
+    SLUICE_INLINE int __double2int_##cuda(double x) { return __nvvm_d2i_##nvvm(x); } \
+    SLUICE_INLINE unsigned __double2uint_##cuda(double x) { return __nvvm_d2ui_##nvvm(x); } \
+    SLUICE_INLINE long long __double2ll_##cuda(double x) { return __nvvm_d2ll_##nvvm(x); } \
+    SLUICE_INLINE ulong64 __double2ull_##cuda(double x) { return __nvvm_d2ull_##nvvm(x); } \
+    SLUICE_INLINE float __double2float_##cuda(double x) { return __nvvm_d2f_##nvvm(x); } \
+    SLUICE_INLINE float __int2float_##cuda(int x) { return __nvvm_i2f_##nvvm(x); } \
+    SLUICE_INLINE float __uint2float_##cuda(unsigned x) { return __nvvm_ui2f_##nvvm(x); } \
+    SLUICE_INLINE float __ll2float_##cuda(long long x) { return __nvvm_ll2f_##nvvm(x); } \
+    SLUICE_INLINE float __ull2float_##cuda(ulong64 x) { return __nvvm_ull2f_##nvvm(x); } \
+    SLUICE_INLINE double __ll2double_##cuda(long long x) { return __nvvm_ll2d_##nvvm(x); } \
+    SLUICE_INLINE double __ull2double_##cuda(ulong64 x) { return __nvvm_ull2d_##nvvm(x); }
+SLUICE_ROUNDED(rn, rn)
+SLUICE_ROUNDED(rz, rz)
+SLUICE_ROUNDED(ru, rp)
+SLUICE_ROUNDED(rd, rm)
+#undef SLUICE_ROUNDED
+SLUICE_INLINE double __int2double_rn(int x) { return x; }
+SLUICE_INLINE double __uint2double_rn(unsigned x) { return x; }
+SLUICE_INLINE float __frsqrt_rn(float x) { return (float)(1 / sqrt((double)x)); }
 SLUICE_INLINE float __saturatef(float x) { return fminf(fmaxf(x, 0.0f), 1.0f); }
-SLUICE_INLINE float __log2f(float x) { return __nvvm_lg2_approx_f(x); }
-SLUICE_INLINE float __exp10f(float x) { return __nvvm_ex2_approx_f(x * 3.321928095f); }
-SLUICE_INLINE float __tanf(float x) { return __fdividef(__sinf(x), __cosf(x)); }
-SLUICE_INLINE float truncf(float x) { return __builtin_truncf(x); }
-SLUICE_INLINE float roundf(float x) { return __builtin_copysignf(floorf(fabsf(x) + 0.5f), x); }
-SLUICE_INLINE float fmodf(float a, float b) { return fmaf(-truncf(a / b), b, a); } /* exact for small quotients */
-SLUICE_INLINE float copysignf(float a, float b) { return __builtin_copysignf(a, b); }
-SLUICE_INLINE float tanf(float x) { return sinf(x) / cosf(x); }
-SLUICE_INLINE float exp2f(float x) { return __nvvm_ex2_approx_f(x); }
-SLUICE_INLINE float log2f(float x) { return (float)(log((double)x) * 1.4426950408889634); }
-SLUICE_INLINE float log10f(float x) { return (float)(log((double)x) * 0.43429448190325182); }
-SLUICE_INLINE float sinhf(float x) { return 0.5f * (expf(x) - expf(-x)); } /* approximate near 0 */
-SLUICE_INLINE float coshf(float x) { return 0.5f * (expf(x) + expf(-x)); }
-SLUICE_INLINE float hypotf(float a, float b) { return (float)sqrt((double)a * a + (double)b * b); }
-SLUICE_INLINE double ceil(double x) { return __builtin_ceil(x); }
-SLUICE_INLINE double trunc(double x) { return __builtin_trunc(x); }
-SLUICE_INLINE double rsqrt(double x) { return 1 / sqrt(x); }
-SLUICE_INLINE double pow(double x, double y) { return x == 1 || y == 0 ? 1 : exp(y * log(x)); } /* x > 0; approximate */
+
+#include "sluice_math.h"
+
+/* Behind the functions above, which take precedence; these have isnan, isinf and isfinite. */
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
 
 /* --- functions of the device library --- */
 
@@ -318,7 +571,8 @@ template <typename T> static inline cudaError_t cudaHostAlloc(T **pointer, size_
 template <typename T> static inline cudaError_t cudaMallocManaged(T **pointer, size_t bytes, unsigned flags = 1) {
     return cudaMallocManaged((void **)pointer, bytes, flags);
 }
-template <typename T> static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
+template <typename T>
+static inline cudaError_t cudaMallocPitch(T **pointer, size_t *pitch, size_t width, size_t height) {
     return cudaMallocPitch((void **)pointer, pitch, width, height);
 }
 template <typename T> static inline cudaError_t cudaMallocAsync(T **pointer, size_t bytes, cudaStream_t stream) {
@@ -346,7 +600,8 @@ template <typename T> static inline cudaError_t cudaGetSymbolSize(size_t *bytes,
 template <typename T> static inline cudaError_t cudaFuncGetAttributes(cudaFuncAttributes *attributes, T *function) {
     return cudaFuncGetAttributes(attributes, (const void *)function);
 }
-template <typename T> static inline cudaError_t cudaFuncSetAttribute(T *function, cudaFuncAttribute attribute, int value) {
+template <typename T>
+static inline cudaError_t cudaFuncSetAttribute(T *function, cudaFuncAttribute attribute, int value) {
     return cudaFuncSetAttribute((const void *)function, attribute, value);
 }
 template <typename T> static inline cudaError_t cudaFuncSetCacheConfig(T *function, cudaFuncCache config) {

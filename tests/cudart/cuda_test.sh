@@ -32,6 +32,19 @@ for compiler in $compilers; do
     holds "$compiler: $(cat "$work/err")" grep -q '"check": "passed"' "$work/functions.json"
 done
 
+testcase "mathematical functions are as accurate as their header states, by the host's library"
+sluice cuda --compiler clang tests/cudart/maths.cu -o "$work/maths.ptx"
+status_is 0
+threads=2048
+printf 'ptx: %s\nbuffers:\n  - {name: rows, bytes: %d, dump: %s}\nlaunches:\n  - {kernel: compute, grid: [%d], block: [128], args: [{buffer: rows}]}\n' \
+    "$work/maths.ptx" $((24 * threads * $(grep -cE '^(ONE|TWO)\(' tests/cudart/maths.def))) "$work/rows" $((threads / 128)) >"$work/maths.yaml"
+sluice run --launch "$work/maths.yaml" --gpu fermi-15sm
+status_is 0
+"${CC:-gcc}" -std=gnu17 tests/cudart/maths.c -o "$work/maths" -lm 2>"$work/cc.log"
+holds "$(head -n 5 "$work/cc.log")" test -x "$work/maths"
+"$work/maths" "$work/rows" $threads >"$work/out"
+check $? "$(head -n 5 "$work/out")"
+
 testcase "lists every kernel of a program"
 sluice cuda --compiler clang tests/cudart/classic.cu -o "$work/classic.ptx"
 status_is 0

@@ -1,0 +1,2 @@
+/* Stands for the header of the CUDA toolkit. */
+#include "sluice_cuda.h"
