@@ -26,7 +26,7 @@ static const char *const common[] = {
     " invalid; the error message then gives the location and the fix. With `--errors json`, which every command accepts,"
     " each error message is a JSON object on one line: `message`, and where they are known `command`, `file`, `line` and"
     " `column`.",
-    "Ctrl-C and SIGTERM end a run cleanly: the statistics collected so far are written and marked as interrupted, and"
+    "Ctrl-C, SIGTERM and SIGHUP (a closed terminal) end a run cleanly: the statistics collected so far are written and marked as interrupted, and"
     " the exit status is 1.",
     NULL,
 };

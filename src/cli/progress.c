@@ -26,9 +26,11 @@ static void on_signal(int number) {
     asked_to_end = 1;
 }
 
+/* HUP, of a closed terminal, stays ignored under nohup(1). */
 void signals_catch(void) {
-    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART};
+    struct sigaction action = {.sa_handler = on_signal, .sa_flags = SA_RESTART}, before;
     sigaction(SIGTERM, &action, NULL);
+    if (sigaction(SIGHUP, NULL, &before) == 0 && before.sa_handler != SIG_IGN) sigaction(SIGHUP, &action, NULL);
     sigaction(SIGINT, &action, NULL);
 }
 

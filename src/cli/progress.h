@@ -31,7 +31,7 @@ double progress_share(const struct progress *progress, const struct run_progress
 void progress_text(const struct progress *progress, const struct run_progress *now, double seconds, char *text,
                    size_t size);
 
-/* From now on Ctrl-C and TERM make progress_step end the run; a second Ctrl-C ends the program immediately. */
+/* From now on Ctrl-C, TERM and HUP make progress_step end the run; a second Ctrl-C ends the program immediately. */
 void signals_catch(void);
 /* Whether a signal has arrived. */
 bool signals_caught(void);

@@ -97,8 +97,8 @@ timeout 100 "$SLUICE" $run --json - >/dev/full 2>"$work/err"
 last_status=$? last_command="sluice run --json - >/dev/full"
 status_is 1
 
-testcase "TERM and Ctrl-C leave a complete result, marked as interrupted, and status 1"
-for signal in TERM INT; do
+testcase "TERM, Ctrl-C and a closed terminal leave a complete result, marked as interrupted, and status 1"
+for signal in TERM INT HUP; do
     # A shell starts background jobs with INT ignored; `env` restores the default.
     env --default-signal=INT "$SLUICE" run synth:alu --gpu fermi-15sm --set workload.iterations=100000000 --json "$work/cut.$signal.json" \
         >"$work/out" 2>"$work/err" &
@@ -113,6 +113,16 @@ for signal in TERM INT; do
     holds "statistics so far" test "$(field "$work/cut.$signal.json" cycles)" -gt 0
     out_has "interrupted"
 done
+
+testcase "under nohup, a run outlives its terminal"
+nohup "$SLUICE" run synth:alu --gpu fermi-15sm --set workload.iterations=100 --json "$work/nohup.json" >"$work/out" 2>"$work/err" &
+pid=$!
+for _ in {1..1000}; do [ "$(cat /proc/$pid/comm 2>/dev/null)" = sluice ] && break || sleep 0.01; done # no longer the shell
+for _ in {1..10}; do kill -HUP $pid 2>/dev/null; sleep 0.02; done
+wait $pid
+last_status=$? last_command="a run under nohup"
+status_is 0
+holds "marked" test "$(field "$work/nohup.json" interrupted)" = false
 
 long="run synth:alu --gpu fermi-15sm --set workload.iterations=100000000"
 testcase "shows no progress without a terminal"

@@ -147,7 +147,7 @@ designs: {shared: {design: shared}}
 metrics: [{name: IPC, value: ipc}]
 YAML
 
-testcase "Ctrl-C and TERM end every command that executes a spinning kernel, and leave no file"
+testcase "Ctrl-C, TERM and a closed terminal end every command that executes a spinning kernel, and leave no file"
 while read -r signal name; do
     ended_by "$signal" run --launch "$work/$name.yaml" $small --json "$work/run.json"
     status_is 1
@@ -164,6 +164,7 @@ while read -r signal name; do
 done <<'PAIRS'
 INT counts
 TERM stores
+HUP counts
 PAIRS
 
 testcase "Ctrl-C and TERM end a survey"
