@@ -156,8 +156,9 @@ static bool ended_well(const struct execution *run) {
     int status = run->child.status;
     if (run->failed) return false;
     if (run->interrupted || WIFEXITED(status)) {
-        if (count == 0) complain(run->command, "warning: %s has launched no kernel", run->name);
-        return count > 0;
+        bool launched = cuda_server_launched(run->server); /* also one that has not ended */
+        if (!launched) complain(run->command, "warning: %s has launched no kernel", run->name);
+        return launched;
     }
     complain(run->command, "%s was ended by signal %d (%s) after %llu launch%s; no result is written", run->name,
              WTERMSIG(status), strsignal(WTERMSIG(status)), (unsigned long long)count, count == 1 ? "" : "es");

@@ -320,6 +320,9 @@ static void execute(struct cuda_server *server, const struct request *request, c
         .untimed = !is_timed(server, server->launch_count + 1),
         .counts = &counts,
     };
+    pthread_mutex_lock(&server->lock);
+    server->launched = true;
+    pthread_mutex_unlock(&server->lock);
     host_launch(server->host, &launch);
     if (!host_failed(server->host)) add_launch(server, &launch, &counts);
     free(arguments);
@@ -480,6 +483,13 @@ void cuda_server_destroy(struct cuda_server *server) {
 uint64_t cuda_server_launches(const struct cuda_server *server, const struct cuda_launch **launches) {
     *launches = server->launches;
     return server->launch_count;
+}
+
+bool cuda_server_launched(struct cuda_server *server) {
+    pthread_mutex_lock(&server->lock);
+    bool launched = server->launched;
+    pthread_mutex_unlock(&server->lock);
+    return launched;
 }
 
 const char *cuda_server_unprinted(const struct cuda_server *server, size_t *bytes) {

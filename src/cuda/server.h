@@ -46,6 +46,8 @@ void cuda_server_stop_timing(struct cuda_server *server);
 
 /* After the source's last kernel. */
 uint64_t cuda_server_launches(const struct cuda_server *server, const struct cuda_launch **launches);
+/* Whether a launch has begun, also one that was stopped. */
+bool cuda_server_launched(struct cuda_server *server);
 /* Text that kernels printed and that the program has not received, because it ended before; NULL if there is none. */
 const char *cuda_server_unprinted(const struct cuda_server *server, size_t *bytes);
 

@@ -34,7 +34,8 @@ struct cuda_server {
     pthread_cond_t changed;
     uint64_t *ended; /* cycle of the end of each timed launch */
     uint64_t ended_count;
-    bool over; /* no further launch ends */
+    bool over;     /* no further launch ends */
+    bool launched; /* a launch has begun */
 };
 
 /* Replies without and with a payload, of which only the head is sent. */

@@ -155,6 +155,38 @@ for how in wait stubborn; do
     holds "not marked" test "$(json "$work/interrupted.json" 'r["interrupted"], len(r["kernels"])')" = "(True, 5)"
 done
 
+testcase "an interrupt or a closed terminal in the first kernel leaves a marked result, no recording and no other file"
+mkdir "$work/long"
+for signal in TERM HUP; do
+    for mode in --functional "" --record; do
+        rm -f "$work"/long/*
+        [ "$mode" != --record ] || mode="--record $work/long/long.stream"
+        : >"$work/out"
+        # shellcheck disable=SC2086 # the words of the option
+        "$SLUICE" exec "${gpu[@]}" $mode --json "$work/long/long.json" -- "$program" long >"$work/out" 2>"$work/err" &
+        pid=$!
+        for _ in {1..1000}; do [ -s "$work/out" ] && break || sleep 0.05; done
+        sleep 0.5
+        kill -$signal $pid
+        wait $pid
+        last_status=$? last_command="sluice exec $mode -- $program long, ended by $signal"
+        status_is 1
+        holds "the program is alive" gone "$(head -n 1 "$work/out")"
+        holds "there is a kernel: $(cat "$work/err")" test "$(grep -c "has launched no kernel" "$work/err")" = 0
+        case $mode in
+        --record*)
+            err_has "interrupted; no recording is written"
+            holds "left: $(ls -A "$work/long")" test -z "$(ls -A "$work/long")"
+            ;;
+        *)
+            holds "not marked" test "$(json "$work/long/long.json" 'r["interrupted"]')" = True
+            holds "left: $(ls -A "$work/long")" test "$(ls -A "$work/long")" = long.json
+            ;;
+        esac
+        [ "$mode" ] || holds "nothing is timed" test "$(json "$work/long/long.json" 'r["cycles"] > 0')" = True
+    done
+done
+
 testcase "the program ends with the simulator"
 : >"$work/out"
 "$SLUICE" exec --functional -- "$program" stubborn >"$work/out" 2>"$work/err" &

@@ -104,6 +104,13 @@ static void forks(void) {
 int main(int argc, char **argv) {
     const char *how = argc > 1 ? argv[1] : "";
     if (strcmp(how, "none") == 0) return 0;
+    if (strcmp(how, "long") == 0) { /* the first kernel takes hours */
+        printf("%d\n", (int)getpid());
+        fflush(stdout);
+        void *arguments[] = {&(float *){NULL}, &(float *){NULL}, &(float *){NULL}, &(int){0}};
+        MUST(cudaLaunchKernel((const void *)add, (dim3){1 << 30, 1, 1}, (dim3){128, 1, 1}, arguments, 0, NULL));
+        MUST(cudaDeviceSynchronize());
+    }
     if (!sums((void *)1)) return 1;
     puts("passed");
     fflush(stdout);
