@@ -51,7 +51,7 @@ bool child_start(struct child *child, const char *path, char *const *argv, const
                  struct error *err) {
     int pair[2] = {-1, -1}, failed[2] = {-1, -1}, number = 0;
     *child = (struct child){.socket = -1, .shared = memfd_create("sluice-shared", MFD_CLOEXEC)};
-    bool good = child->shared >= 0 && ftruncate(child->shared, (off_t)SHARED_BYTES) == 0 &&
+    bool good = child->shared >= 0 && ftruncate(child->shared, (off_t)(SHARED_BYTES + LINK_STATE_BYTES)) == 0 &&
                 socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, pair) == 0 && pipe2(failed, O_CLOEXEC) == 0;
     pid_t parent = getpid();
     if (good) {
@@ -72,6 +72,11 @@ bool child_start(struct child *child, const char *path, char *const *argv, const
     if (good) return true;
     child_close(child);
     return error_set(err, "cannot start %s: %s", path, strerror(number));
+}
+
+bool child_closed_link(const struct child *child) {
+    struct link_state state;
+    return pread(child->shared, &state, sizeof state, (off_t)SHARED_BYTES) == sizeof state && state.closed;
 }
 
 void child_wait(struct child *child, bool (*hurry)(void)) {

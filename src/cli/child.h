@@ -19,6 +19,8 @@ bool child_start(struct child *child, const char *path, char *const *argv, const
                  struct error *err);
 /* Waits for its end. Once `hurry` returns true, asks it to end, and half a second later ends it. */
 void child_wait(struct child *child, bool (*hurry)(void));
+/* Whether it has closed the connection and called the runtime library afterwards. */
+bool child_closed_link(const struct child *child);
 /* Ends all processes that it has left; returns their number. */
 unsigned child_end_others(void);
 void child_close(struct child *child);

@@ -188,6 +188,13 @@ static void finish_program(struct execution *run) {
     if (others)
         complain(run->command, "%u process%s that %s has started and left %s ended", others, others == 1 ? "" : "es",
                  run->name, others == 1 ? "was" : "were");
+    if (!run->failed && child_closed_link(&run->child)) {
+        complain(run->command,
+                 "%s has closed its connection to the simulator, so that its later CUDA calls have failed;"
+                 " no result is written",
+                 run->name);
+        run->failed = true;
+    }
 }
 
 static bool program_failed(const struct execution *run) {

@@ -5,7 +5,8 @@
  * Pinned and managed memory is shared: a file of SHARED_BYTES that both processes have open. Its byte 0 is at
  * SHARED_ADDRESS in the program and on the device, so that a pointer is valid in both. The address is fixed so that
  * results do not depend on where the system maps memory; it is below all mappings of ordinary programs and within the
- * application memory of the address sanitizer. */
+ * application memory of the address sanitizer. A page behind it holds a `struct link_state`, which the program can write also
+ * without the connection. */
 #ifndef SLUICE_CUDA_PROTOCOL_H
 #define SLUICE_CUDA_PROTOCOL_H
 
@@ -14,10 +15,15 @@
 /* The environment variable with version, socket and shared file: "2 5 6". A library of another version does not
  * connect. */
 #define CUDA_LINK_VARIABLE "SLUICE_EXEC"
-enum { CUDA_LINK_VERSION = 3 };
+enum { CUDA_LINK_VERSION = 4 };
 
 #define SHARED_ADDRESS UINT64_C(0x200000000000)
 #define SHARED_BYTES   (UINT64_C(1) << 38)
+
+enum { LINK_STATE_BYTES = 4096 }; /* of the file, behind the shared memory */
+struct link_state {
+    uint32_t closed; /* not 0: the program called the library after it had closed the connection */
+};
 
 enum request_kind {
     REQUEST_DEVICE,    /* -> payload: struct device_facts */

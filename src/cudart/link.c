@@ -1,22 +1,29 @@
 /* The connection to `sluice exec`. One request at a time: a lock orders those of several threads.
  *
  * A child of the program that calls fork has no connection, since both would write to one socket. The environment variable
- * is removed, and the files are closed on exec, so that programs that this one starts have none, either. */
+ * is removed, and the files are closed on exec, so that programs that this one starts have none, either.
+ *
+ * A program may close all descriptors that it does not know, and then open files under their numbers. Therefore the library
+ * looks before each request whether the socket is still the same one. */
 #include <errno.h>
 #include <fcntl.h>
 #include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "cudart/runtime.h"
 
 static struct {
     pthread_mutex_t lock;
-    enum { LINK_NONE, LINK_OPEN, LINK_OTHER_VERSION, LINK_FORKED } state;
+    enum { LINK_NONE, LINK_OPEN, LINK_OTHER_VERSION, LINK_FORKED, LINK_CLOSED } state;
     bool told; /* why there is no connection */
     int shared;
+    ino_t socket_number;
+    volatile struct link_state *seen; /* by `sluice exec`, also without the connection; NULL if it cannot be mapped */
     struct wire wire;
 } connection = {.lock = PTHREAD_MUTEX_INITIALIZER, .shared = -1};
 
@@ -42,6 +49,10 @@ __attribute__((constructor)) static void connect_once(void) {
     fcntl(socket, F_SETFD, FD_CLOEXEC);
     fcntl(shared, F_SETFD, FD_CLOEXEC);
     connection.shared = shared;
+    struct stat status;
+    connection.socket_number = fstat(socket, &status) == 0 ? status.st_ino : 0;
+    void *page = mmap(NULL, LINK_STATE_BYTES, PROT_READ | PROT_WRITE, MAP_SHARED, shared, (off_t)SHARED_BYTES);
+    connection.seen = page == MAP_FAILED ? NULL : page;
     wire_open(&connection.wire, socket);
     pthread_atfork(before_fork, after_fork, in_child);
 }
@@ -53,14 +64,35 @@ static void tell_why(void) {
         complain("this process was forked from a CUDA program and has no device");
     else if (connection.state == LINK_OTHER_VERSION)
         complain("this runtime library and `sluice exec` are of different versions");
+    else if (connection.state == LINK_CLOSED)
+        complain(
+            "the program has closed the connection to the simulator, descriptor %d; its CUDA calls fail from now on",
+            connection.wire.socket);
     else if (connection.state == LINK_OPEN)
         complain("the simulator has ended");
     else
         complain("this runtime library works under the simulator only: sluice exec -- PROGRAM");
 }
 
+static bool still_connected(void) {
+    struct stat status;
+    return connection.state == LINK_OPEN && fstat(connection.wire.socket, &status) == 0 && S_ISSOCK(status.st_mode) &&
+           status.st_ino == connection.socket_number;
+}
+
+bool connected(void) {
+    pthread_mutex_lock(&connection.lock);
+    bool is = still_connected();
+    pthread_mutex_unlock(&connection.lock);
+    return is;
+}
+
 struct wire *request_begin(const struct request *request, cudaError_t *error) {
     pthread_mutex_lock(&connection.lock);
+    if (connection.state == LINK_OPEN && !still_connected()) {
+        connection.state = LINK_CLOSED;
+        if (connection.seen) connection.seen->closed = 1;
+    }
     if (connection.state != LINK_OPEN) {
         tell_why();
         *error = cudaErrorInitializationError;

@@ -94,7 +94,7 @@ void __cudaRegisterFatBinaryEnd(void **handle) {
 /* At the end of the program: prints what kernels have printed. */
 void __cudaUnregisterFatBinary(void **handle) {
     (void)handle;
-    if (shared_file() >= 0) device_wait();
+    if (connected()) device_wait();
 }
 
 char __cudaInitModule(void **handle) {

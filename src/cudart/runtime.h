@@ -46,6 +46,8 @@ cudaError_t ask(const struct request *request, const void *payload, struct reply
 struct wire *request_begin(const struct request *request, cudaError_t *error);
 cudaError_t reply_begin(struct wire *wire, struct reply *reply);
 void request_end(void);
+/* Whether there is a connection; calls of the program without one are reported, those of the library's own are not made. */
+bool connected(void);
 /* The file of shared memory; -1 without a connection. */
 int shared_file(void);
 

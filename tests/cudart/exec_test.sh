@@ -187,6 +187,22 @@ for signal in TERM HUP; do
     done
 done
 
+testcase "a program that closes the connection is told so, and gives no result"
+for mode in --functional "" "--record $work/close.stream"; do
+    # shellcheck disable=SC2086 # the words of the option
+    sluice exec "${gpu[@]}" $mode --json "$work/close.json" -- "$program" close
+    status_is 1
+    out_has "cudaErrorInitializationError, 0 bytes"
+    err_has "the program has closed the connection to the simulator"
+    err_has "$program has closed its connection to the simulator, so that its later CUDA calls have failed; no result is written"
+    no_file "$work/close.json"
+done
+no_file "$work/close.stream"
+sluice exec --functional --json "$work/close.json" -- "$program" last # without later calls, nothing is missing
+status_is 0
+err_empty
+holds "not complete" test "$(json "$work/close.json" 'len(r["kernels"])')" = 5
+
 testcase "the program ends with the simulator"
 : >"$work/out"
 "$SLUICE" exec --functional -- "$program" stubborn >"$work/out" 2>"$work/err" &

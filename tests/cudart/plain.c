@@ -117,6 +117,15 @@ int main(int argc, char **argv) {
     if (strcmp(how, "crash") == 0) signal(SIGSEGV, SIG_DFL), raise(SIGSEGV); /* a sanitizer may handle it */
     if (strcmp(how, "early") == 0) _exit(5);
     if (strcmp(how, "status") == 0) return 7;
+    if (strcmp(how, "close") == 0 ||
+        strcmp(how, "last") == 0) { /* as daemons do; a file then has the number of the socket */
+        for (int i = 3; i < 100; i++) close(i);
+        if (strcmp(how, "last") == 0) return 0;
+        FILE *file = tmpfile();
+        cudaError_t error = cudaDeviceSynchronize();
+        printf("%s, %ld bytes\n", cudaGetErrorName(error), lseek(fileno(file), 0, SEEK_END));
+        fclose(file);
+    }
     if (strcmp(how, "threads") == 0) threads();
     if (strcmp(how, "fork") == 0) forks();
     if (strcmp(how, "leave") == 0 && fork() == 0) {
