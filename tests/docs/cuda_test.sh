@@ -7,6 +7,11 @@ awk '/^<!-- coverage -->$/ { show = 1; next } /^<!-- end of coverage -->$/ { sho
 holds "run tools/cuda-coverage --update: $(tools/cuda-coverage | diff - "$work/shown" | head -n 3 | cut -c 1-200)" \
     cmp -s "$work/shown" <(tools/cuda-coverage)
 holds "a group is missing" test "$(wc -l <"$work/shown")" -ge 10
+# Every function that a program can name is in it, by the column of its own row or of the function that it is an alias of.
+sed -nE 's/^(API|NOTHING|ALIAS|INNER|MISSING)\(([A-Za-z0-9_]+).*/\2/p' src/cudart/api.def | grep -vE '^__|_pt(sz|ds)$' >"$work/named"
+holds "missing: $(grep -o '`cuda[A-Za-z0-9_]*`' "$work/shown" | tr -d '`' | sort | comm -3 - <(sort "$work/named"))" \
+    cmp -s <(grep -o '`cuda[A-Za-z0-9_]*`' "$work/shown" | tr -d '`' | sort) <(sort "$work/named")
+holds "the columns of aliases" test "$(awk -F '|' '$3 ~ /`cudaThreadSynchronize`/ && $4 ~ /`cudaGetDriverEntryPoint`/' "$work/shown" | wc -l)" = 1
 
 testcase "every library exports the listed functions under its own symbol version, and nothing else"
 sed -nE 's/^(API|NOTHING|ALIAS|INNER|MISSING)\(([A-Za-z0-9_]+).*/\2/p' src/cudart/api.def | sort >"$work/listed"
