@@ -1,7 +1,8 @@
 """Opens a timeline in the trace viewer of chrome://tracing, inside headless Chromium, and compares the viewer's model with the file.
 
     trace_viewer.py FOLDER TIMELINE                     prints "ok TEXT" or "no TEXT: DETAILS" for each statement
-    trace_viewer.py FOLDER TIMELINE --picture FILE.png  also writes a screenshot; --select NAME: of the longest span with this name, and its arguments
+    trace_viewer.py FOLDER TIMELINE --picture FILE.png  also writes a screenshot; --select NAME: of the longest span with this name, and its arguments;
+                                                        --whole: fails unless all tracks are in view; --height PIXELS of the window
 
 FOLDER holds trace_viewer_full.html and webcomponents.min.js, as in Debian's golang-src. The viewer's HTML imports are read by its own script, from file://.
 Chromium is driven through its debugging pipe: descriptors 3 and 4, with a zero byte after each message."""
@@ -64,6 +65,22 @@ SELECT = """(name) => {
     for (const thread of view.model.getAllThreads()) spans.push(...thread.sliceGroup.slices.filter((slice) => slice.title == name));
     spans.sort((a, b) => b.duration - a.duration);
     if (spans.length) view.brushingStateController.changeSelectionFromTimeline(new tr.model.EventSet(spans.slice(0, 1)));
+}"""
+
+
+# The headings of tracks that are completely in view, above the panel with the selection.
+VISIBLE = """() => {
+    const found = [], bottom = window.timelineView.querySelector("#track_view_container").getBoundingClientRect().bottom;
+    const walk = (node) => {
+        if (node.tagName == "TR-UI-B-HEADING") {
+            const box = node.getBoundingClientRect(), text = ((node.shadowRoot || node).textContent || "").trim();
+            if (text && box.height > 0 && box.top >= 0 && box.bottom <= bottom + 1) found.push(text);
+        }
+        if (node.shadowRoot) walk(node.shadowRoot);
+        for (const child of node.children || []) walk(child);
+    };
+    walk(document.body);
+    return found;
 }"""
 
 
@@ -153,12 +170,17 @@ def compare(events, model):
     yield "its time ends with the last event", "" if abs(model["end"] - end) < 0.002 else f"{model['end']:.3f}, not {end:.3f}"
 
 
+def tracks(events):
+    return sorted({e["args"]["name"] for e in events if e["name"] == "thread_name"} | {e["name"] for e in events if e["ph"] == "C"})
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("folder", type=pathlib.Path)
     parser.add_argument("timeline", type=pathlib.Path)
     parser.add_argument("--picture", type=pathlib.Path)
     parser.add_argument("--select")
+    parser.add_argument("--whole", action="store_true")
     parser.add_argument("--height", type=int, default=760)
     options = parser.parse_args()
     text = options.timeline.read_text()
@@ -177,6 +199,10 @@ def main():
             if options.picture:
                 browser.evaluate(f"({SELECT})({json.dumps(options.select)})")
                 time.sleep(1)
+                visible = browser.evaluate(f"({VISIBLE})()")
+                hidden = [name for name in tracks(json.loads(text)["traceEvents"]) if not any(name in heading for heading in visible)]
+                if options.whole and hidden:
+                    raise SystemExit(f"not in the picture: {', '.join(hidden)}; a larger --height shows more")
                 options.picture.write_bytes(base64.b64decode(browser.call("Page.captureScreenshot")["data"]))
         finally:
             browser.close()
