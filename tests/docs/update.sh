@@ -5,7 +5,7 @@
 set -eu
 cd "$(dirname "$0")/../.."
 
-for test in commands guide extending sensitivity; do bash "tests/docs/${test}_test.sh" --update | grep -v '^ok ' || true; done
+for test in commands guide extending sensitivity sampling; do bash "tests/docs/${test}_test.sh" --update | grep -v '^ok ' || true; done
 
 bench/run --quick --no-growth >build/speed.txt
 sed -i 6,\$d build/speed.txt
