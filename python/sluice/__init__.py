@@ -10,6 +10,7 @@ it returns comes from the program's JSON (schemas/).
 The program is the argument `program`, else $SLUICE, else `sluice` in the PATH, else build/release/sluice of the source tree that
 contains this file.
 """
+import contextlib
 import json
 import os
 import pathlib
@@ -19,7 +20,7 @@ import tempfile
 
 import pandas
 
-__all__ = ["Error", "Result", "compare", "diff", "lab", "load", "names", "results", "run"]
+__all__ = ["Error", "Result", "compare", "diff", "lab", "load", "names", "plot", "results", "run"]
 
 
 class Error(RuntimeError):
@@ -146,15 +147,28 @@ def compare(workload=None, designs=(), *, gpu=None, set=None, program=None, **op
     return _frame(rows).set_index("design")
 
 
+@contextlib.contextmanager
+def _files(results):
+    """The paths of results, each a Result or a path."""
+    with tempfile.TemporaryDirectory() as folder:
+        paths = []
+        for index, result in enumerate(results):
+            paths.append(os.fspath(result) if not isinstance(result, Result) else os.path.join(folder, f"{index}.json"))
+            if isinstance(result, Result):
+                result.save(paths[-1])
+        yield paths
+
+
+def plot(*results, output, program=None, **options):
+    """Charts of results (Result or path) as a file: .html, .svg or .png. `kind` and `counter` are those of `sluice plot`."""
+    with _files(results) as paths:
+        _call(program, ["plot", *paths, *_options(**options), "-o", os.fspath(output)])
+
+
 def diff(first, second, *, program=None):
     """What changed between two results (Result or path): a frame with a row per share, rate and counter that differs, largest
     effects of each kind first, then the counters that only one of them has."""
-    with tempfile.TemporaryDirectory() as folder:
-        paths = []
-        for index, side in enumerate((first, second)):
-            paths.append(os.fspath(side) if not isinstance(side, Result) else os.path.join(folder, f"{index}.json"))
-            if isinstance(side, Result):
-                side.save(paths[-1])
+    with _files((first, second)) as paths:
         found = json.loads(_call(program, ["diff", *paths, "--json", "-"]))
     rows = [{"kind": kind, **row} for kind in ("shares", "rates", "counters", "counters_of_one_run") for row in found[kind]]
     return pandas.DataFrame(rows, columns=["kind", "name", "unit", "a", "b", "effect"])

@@ -54,6 +54,15 @@ def test_diff_lists_what_changed(shared, tmp_path):
     assert sluice.diff(shared, shared).empty
 
 
+def test_plot_draws_results(shared, tmp_path):
+    shared.save(tmp_path / "a.json")
+    sluice.plot(shared, tmp_path / "a.json", output=tmp_path / "a.svg", kind=["stalls", "roofline"])
+    text = (tmp_path / "a.svg").read_text()
+    assert ">SM cycle breakdown<" in text and ">Roofline<" in text and ">a.json<" in text
+    with pytest.raises(sluice.Error, match="did you mean `stalls`"):
+        sluice.plot(shared, output=tmp_path / "b.svg", kind="stall")
+
+
 def test_lab_runs_once_and_results_come_from_the_store(tmp_path):
     store = tmp_path / "results.sqlite"
     frame = sluice.lab("quick/sharing", store=store, size="tiny")

@@ -13,10 +13,12 @@ holds "fewer than 10 tests" grep -qE '^[1-9][0-9] passed' "$work/out"
 
 testcase "the example of docs/scripting.md runs"
 awk '/^```python/ { on = 1; next } /^```/ { on = 0 } on' docs/scripting.md | sed "s:build/sharing.sqlite:$work/sharing.sqlite:" >"$work/example.py"
+mkdir -p build
 "$python" "$work/example.py" >"$work/out" 2>&1
 status=$?
 holds "status $status: $(tail -n 3 "$work/out")" test $status -eq 0
 holds "no frame" grep -q 'mm_tiled' "$work/out"
+holds "docs/scripting.svg differs (if that is intended: cp build/scripting.svg docs)" cmp -s build/scripting.svg docs/scripting.svg
 
 if "$python" -c 'import setuptools, wheel, pip' 2>/dev/null; then
     testcase "pip installs it from the tree"
