@@ -18,14 +18,15 @@ struct plot_values {
 static const struct option options[] = {
     {"-o", "FILE", OPTION_TEXT, offsetof(struct plot_values, output),
      "output file: .html (page with all values), .svg or .png (rsvg-convert draws it); default: " DEFAULT_OUTPUT},
-    {"--kind", "stalls|series|units|roofline|latency", OPTION_LIST, offsetof(struct plot_values, kinds),
+    {"--kind", "stalls|series|units|roofline|latency|kernels", OPTION_LIST, offsetof(struct plot_values, kinds),
      "draw this kind of chart; repeatable; default: all that the runs have values for"},
     {"--counter", "NAME|FORMULA", OPTION_LIST, offsetof(struct plot_values, counters),
      "counter, or formula over counters as in experiments (docs/experiments.md), that series and units show instead of"
      " their defaults; repeatable; a plain counter is shown per cycle in series"},
 };
 
-static const struct plot_kind *const kinds[] = {&plot_stalls, &plot_series, &plot_units, &plot_roofline, &plot_latency};
+static const struct plot_kind *const kinds[] = {&plot_stalls,   &plot_series,  &plot_units,
+                                                &plot_roofline, &plot_latency, &plot_kernels};
 
 /* --- for all kinds --- */
 
@@ -130,7 +131,7 @@ static bool kinds_are_good(const struct command *command, const struct plot_valu
         for (unsigned k = 0; k < COUNT_OF(kinds); k++) names[k] = kinds[k]->name;
         hint(values->kinds.text[i], names, COUNT_OF(names), near, sizeof near);
         complain(command, "--kind `%s`:%s", values->kinds.text[i],
-                 near[0] ? near : " expected stalls, series, units, roofline or latency");
+                 near[0] ? near : " expected stalls, series, units, roofline, latency or kernels");
         return false;
     }
     return true;
@@ -266,7 +267,8 @@ static const char *const details[] = {
     " slices and channels, also over time for the counters of --sample-units. `roofline`: warp instructions per cycle"
     " against warp instructions per byte of DRAM and LLC traffic, with the ceilings of the machine. `latency`: the"
     " latency breakdown of loads by level and stage, and their histogram, for runs with --latency of `sluice run`; for"
-    " others, mean latencies of loads, networks, LLC and DRAM.",
+    " others, mean latencies of loads, networks, LLC and DRAM. `kernels`: the IPC of each launch over the cycles that it"
+    " takes, for runs with several launches.",
     "An HTML page needs no other file, follows the light or dark scheme of the reader's system, and has the values of every"
     " chart as a table. Charts show a value when the mouse is over it.",
     NULL,
@@ -282,7 +284,7 @@ static const struct example examples[] = {
 const struct command command_plot = {
     .name = "plot",
     .synopsis = "plot RUN.json... [OPTIONS]",
-    .summary = "draws charts of runs: stalls, time series, units, roofline, latencies",
+    .summary = "draws charts of runs: stalls, time series, units, roofline, latencies, kernels",
     .details = details,
     .options = options,
     .option_count = COUNT_OF(options),

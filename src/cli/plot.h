@@ -36,7 +36,7 @@ struct plot_kind {
     void (*draw)(const struct plot_input *input);
 };
 
-extern const struct plot_kind plot_stalls, plot_series, plot_units, plot_roofline, plot_latency;
+extern const struct plot_kind plot_stalls, plot_series, plot_units, plot_roofline, plot_latency, plot_kernels;
 
 /* Widths of all charts, of the space for the labels of the y axis, and at most of the space for names left of bars. */
 enum { PLOT_WIDTH = 800, PLOT_LEFT = 70, PLOT_NAMES = 400 };

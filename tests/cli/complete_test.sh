@@ -53,7 +53,7 @@ are "kernels sms ctas "
 candidates run mm --timeline-detail=s
 are "--timeline-detail=sms "
 candidates plot x.json --kind ''
-are "stalls series units roofline latency "
+are "stalls series units roofline latency kernels "
 candidates run --launch x.yaml --on-violation ''
 are "warn error "
 for command in run plot list; do

@@ -139,6 +139,23 @@ for title in 'Latency breakdown of loads' 'Load latency histogram' 'Latency by l
     holds "no chart '$title'" grep -qF ">$title<" "$work/mixed.svg"
 done
 
+testcase "kernels have their IPC over their cycles"
+sluice run bfs:tiny --json "$work/bfs.json"
+sluice plot "$work/bfs.json" --kind kernels -o "$work/kernels.html"
+status_is 0
+well_formed "$work/kernels.html"
+agree '
+shown = rows[1:]
+if len(shown) != 14 or len(run["kernels"]) != 14: print(len(shown), "rows")
+for kernel, row in zip(run["kernels"], shown):
+    ipc = kernel["instructions"] / kernel["cycles"]
+    if row[:3] != [str(kernel["launch"]), kernel["name"], str(kernel["cycles"])] or abs(float(row[3]) - ipc) > 0.006: print(row, ipc)
+    if "launch %d, %s: IPC %.2f, %d cycles" % (kernel["launch"], kernel["name"], ipc, kernel["cycles"]) not in titles: print("no bar", row)
+' "$work/kernels.html" "$work/bfs.json"
+sluice plot "$work/shared.json" --kind kernels -o "$work/none.svg"
+status_is 2
+err_has "fewer than two launches"
+
 testcase "several runs are in one chart, by the names in which they differ"
 sluice plot "$work/shared.json" "$work/private.json" --kind stalls --kind roofline -o "$work/two.html"
 status_is 0

@@ -15,7 +15,7 @@ try() {
 
 for page in README.md docs/architecture.md docs/correlate.md docs/energy.md docs/kernels.md docs/latency.md docs/plot.md docs/scripting.md docs/timeline.md docs/traces.md docs/model/*.md; do console_page "$page"; done
 
-for picture in plot latency; do
+for picture in plot latency kernels; do
     testcase "docs/$picture.svg is what docs/$picture.md draws"
     [ -z "$update" ] || cp "build/$picture.svg" "docs/$picture.svg"
     holds "it differs (if that is intended: tests/docs/update.sh)" cmp -s "build/$picture.svg" "docs/$picture.svg"
