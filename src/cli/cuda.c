@@ -1,12 +1,10 @@
 /* `sluice cuda` compiles CUDA C++ to PTX, with nvcc or with clang and Sluice's own header (include/sluice_cuda.h), and prints a
  * launch file for the kernels found. */
 #include <errno.h>
-#include <spawn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include "base/base.h"
@@ -14,11 +12,10 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "cli/command.h"
+#include "cli/compiler.h"
 #include "config/catalogue.h"
 #include "ptx/program.h"
 #include "ptx/readonly.h"
-
-extern char **environ;
 
 struct cuda_values {
     const char *output, *compiler;
@@ -55,28 +52,9 @@ static void add_list(struct command_line *line, const char *option, const struct
     }
 }
 
-static char *find_nvcc(void) {
-    const char *home = getenv("CUDA_HOME");
-    char *path = home && home[0] ? text_format("%s/bin/nvcc", home) : NULL;
-    if (path && access(path, X_OK) == 0) return path;
-    free(path);
-    return path_of_program("nvcc");
-}
-
-/* Runs the compiler, whose messages go to standard error. */
-static bool run_compiler(const struct command_line *line, struct error *err) {
-    pid_t pid;
-    int status = 0, number = posix_spawn(&pid, line->word[0], NULL, NULL, (char *const *)line->word, environ);
-    if (number) return error_set(err, "cannot run %s: %s", line->word[0], strerror(number));
-    while (waitpid(pid, &status, 0) < 0 && errno == EINTR) {
-    }
-    if (WIFEXITED(status) && WEXITSTATUS(status) == 0) return true;
-    return error_set(err, "%s has failed; its messages are above", line->word[0]);
-}
-
 static bool compile(const struct cuda_values *values, const char *source, const char *output, struct error *err) {
     const char *wanted = values->compiler;
-    char *nvcc = !wanted || strcmp(wanted, "nvcc") == 0 ? find_nvcc() : NULL;
+    char *nvcc = !wanted || strcmp(wanted, "nvcc") == 0 ? compiler_nvcc() : NULL;
     char *clang = !nvcc && (!wanted || strcmp(wanted, "clang") == 0) ? path_of_program("clang") : NULL;
     char *headers = clang ? catalogue_folder("include") : NULL;
     struct command_line line = {0};
@@ -121,7 +99,7 @@ static bool compile(const struct cuda_values *values, const char *source, const 
         add(&line, source);
         add(&line, "-o");
         add(&line, output);
-        good = run_compiler(&line, err);
+        good = compiler_run(line.word, err);
     }
     free(headers);
     free(clang);

@@ -15,6 +15,7 @@
 #include "base/output.h"
 #include "base/path.h"
 #include "cli/child.h"
+#include "cli/compiler.h"
 #include "cli/job.h"
 #include "cli/launches.h"
 #include "cli/machine.h"
@@ -68,6 +69,51 @@ struct execution {
 static char *find_program(const char *name) {
     if (strchr(name, '/')) return access(name, F_OK) == 0 ? mem_text(name) : NULL;
     return path_of_program(name);
+}
+
+static bool is_source(const char *name) {
+    size_t length = strlen(name);
+    return length > 3 && strcmp(name + length - 3, ".cu") == 0;
+}
+
+/* Builds the program of a CUDA source in a temporary directory; NULL with the error. */
+static char *build_program(const char *source, struct error *err) {
+    char *nvcc = compiler_nvcc(), *path = NULL;
+    if (access(source, R_OK) != 0) {
+        error_set(err, "cannot read %s: %s", source, strerror(errno));
+    } else if (!nvcc) {
+        error_set(
+            err,
+            "%s is a source, and nvcc, which would build its program, is not installed ($CUDA_HOME/bin or the PATH);"
+            " `sluice cuda %s` compiles its kernels with clang, or build the program elsewhere with"
+            " nvcc -cudart shared -gencode arch=compute_75,code=compute_75",
+            source, source);
+    } else {
+        const char *temporary = getenv("TMPDIR"), *slash = strrchr(source, '/'), *name = slash ? slash + 1 : source;
+        char *folder = text_format("%s/sluice-exec.XXXXXX", temporary && temporary[0] ? temporary : "/tmp");
+        if (!mkdtemp(folder)) {
+            error_set(err, "cannot create %s: %s", folder, strerror(errno));
+        } else {
+            path = text_format("%s/%.*s", folder, (int)(strlen(name) - 3), name);
+            const char *words[] = {nvcc, "-cudart", "shared", "-gencode", "arch=compute_75,code=compute_75",
+                                   "-o", path,      source,   NULL};
+            if (!compiler_run(words, err) || signals_caught()) {
+                unlink(path);
+                rmdir(folder);
+                free(path);
+                path = NULL;
+            }
+        }
+        free(folder);
+    }
+    free(nvcc);
+    return path;
+}
+
+static void remove_program(char *path) {
+    unlink(path);
+    *strrchr(path, '/') = '\0';
+    rmdir(path);
 }
 
 /* The directory of the runtime library: of an installed program, or of the build tree. */
@@ -445,14 +491,24 @@ static enum status exec(const struct command *command, int argc, char **argv) {
     run.config = machine_config(&values.machine, &err);
     if (!run.config) return complain_error(&err);
     machine_warn_unused((const struct config *const *)&run.config, 1, false);
-    char *path = find_program(program[0]);
+    bool build = is_source(program[0]);
+    if (build) signals_catch(); /* an interrupt leaves no directory behind */
+    char *path = build ? build_program(program[0], &err) : find_program(program[0]);
+    if (build && path) program[0] = path; /* its own name; the result has that of the source */
     if (path && (values.checkpoint || values.restore)) {
         last = last ? last : UINT64_MAX;
         run.checkpoint = launches_checkpoint(values.checkpoint, values.restore, &first, last, &err);
     }
-    enum status status = !path     ? complain(command, "there is no program %s", program[0])
-                         : err.set ? complain_error(&err)
-                                   : start(&run, path, program, first, last);
+    enum status status;
+    if (build && signals_caught() && !path)
+        status = (complain(command, "interrupted while nvcc built the program"), STATUS_FAILED);
+    else if (err.set)
+        status = complain_error(&err);
+    else if (!path)
+        status = complain(command, "there is no program %s", program[0]);
+    else
+        status = start(&run, path, program, first, last);
+    if (build && path) remove_program(path);
     if (run.checkpoint) checkpoint_destroy(run.checkpoint);
     free(path);
     config_destroy(run.config);
@@ -464,6 +520,9 @@ static const char *const details[] = {
     " contain PTX, as by nvcc -cudart shared -gencode arch=compute_75,code=compute_75; docs/cuda.md describes what is"
     " supported. Every kernel it launches is executed and timed, in order. The program's input, output and exit status"
     " are its own; the summary of the simulation goes to standard error.",
+    "A PROGRAM whose name ends in .cu is a source: nvcc builds it in a temporary directory, where nvcc is installed"
+    " ($CUDA_HOME/bin or the PATH), and the result has its name. nvcc takes further options, such as -I, from the environment"
+    " variable NVCC_APPEND_FLAGS.",
     "A program that is ended by a signal gives no result, and the status is 128 plus the signal's number. When the"
     " command is interrupted, the program and all processes that it has started are ended; the result covers the"
     " launches so far and is marked `interrupted`. With --functional or --record, the JSON holds `sluice` (version),"
@@ -473,6 +532,7 @@ static const char *const details[] = {
 
 static const struct example examples[] = {
     {"sluice exec -- ./vectoradd 1024", "run a CUDA program and print the summary"},
+    {"sluice exec -- examples/vectoradd.cu 1024", "build it from its source with nvcc, and run it"},
     {"sluice exec --gpu fermi-15sm --json result.json -- ./bfs graph.txt", "use another GPU and write all counters"},
     {"sluice exec --functional -- ./bfs graph.txt", "only execute the program"},
     {"sluice exec --record bfs.stream -- ./bfs graph.txt", "record its streams for `sluice run --trace`"},

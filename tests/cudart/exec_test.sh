@@ -237,6 +237,16 @@ err_has "there is no program $work/nothing"
 sluice exec -- ./README.md
 status_is 2
 err_has "not a 64-bit ELF executable"
+printf 'int main() { return 0; }\n' >"$work/source.cu"
+PATH=/nowhere CUDA_HOME='' "$SLUICE" exec -- "$work/source.cu" 2>"$work/err"
+last_status=$? last_command="sluice exec -- source.cu without nvcc"
+status_is 2
+err_has "source.cu is a source, and nvcc, which would build its program, is not installed"
+err_has "\`sluice cuda $work/source.cu\` compiles its kernels"
+err_has "nvcc -cudart shared -gencode arch=compute_75,code=compute_75"
+sluice exec -- "$work/absent.cu"
+status_is 2
+err_has "cannot read $work/absent.cu"
 sluice exec -- /bin/sh
 status_is 2
 err_has "the program has no device code"

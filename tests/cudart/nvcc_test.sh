@@ -64,6 +64,20 @@ while read -r line; do
     status_is 0
     case $line in *"sluice exec"*) out_has "4096 sums are correct" ;; esac
 done <"$work/start"
+mkdir "$work/temporary"
+export CUDA_HOME=
+(cd "$work/user" && TMPDIR=$work/temporary PATH=$work/tools:$PATH NVCC_APPEND_FLAGS=-DUNUSED "$SLUICE" exec --functional --json source.json -- examples/vectoradd.cu 4096) >"$work/out" 2>"$work/err"
+last_status=$? last_command="sluice exec -- examples/vectoradd.cu"
+status_is 0
+out_has "4096 sums are correct"
+holds "the name of the source" grep -q '"workload": "examples/vectoradd.cu"' "$work/user/source.json"
+printf '#error no program\n' >"$work/broken.cu"
+TMPDIR=$work/temporary PATH=$work/tools:$PATH "$SLUICE" exec -- "$work/broken.cu" >"$work/out" 2>"$work/err"
+last_status=$? last_command="sluice exec -- broken.cu"
+status_is 2
+err_has "no program"
+err_has "nvcc has failed; its messages are above"
+holds "left: $(ls "$work/temporary")" test -z "$(ls "$work/temporary")"
 holds "result.json has no launches" test "$(grep -c '"launch":' "$work/user/result.json")" = 5
 
 testcase "kernel and launch give the size of clusters"
