@@ -94,6 +94,38 @@ for key in 'r["cycles"]' 'r["stats"]' 'r["kernels"]'; do
     holds "$key differs" test "$(json "$work/timed.json" "$key")" = "$(json "$work/recorded.json" "$key")"
 done
 
+testcase "--design and --set choose the machine, as \`run\` does for the recording"
+large=(--gpu adaptive-80sm) # has private slices
+sluice exec "${large[@]}" --json "$work/default.json" -- "$program"
+for machine in "--design private" "--set llc.latency_cycles=333"; do
+    # shellcheck disable=SC2086 # the words of the options
+    sluice exec "${large[@]}" $machine --json "$work/machine.json" -- "$program"
+    status_is 0
+    # shellcheck disable=SC2086
+    sluice run "${large[@]}" $machine --trace "$work/plain.stream" --json "$work/recorded.json"
+    status_is 0
+    for key in 'r["cycles"]' 'r["stats"]' 'r["design"]' 'r["config"]'; do
+        holds "$machine: $key differs" test "$(json "$work/machine.json" "$key")" = "$(json "$work/recorded.json" "$key")"
+    done
+    holds "$machine has no effect" test "$(json "$work/machine.json" 'r["cycles"]')" != "$(json "$work/default.json" 'r["cycles"]')"
+done
+sluice exec --set l1.size_kib=8 -- "$program"
+status_is 2
+err_has "size_kib"
+
+testcase "compare and lab run simulate a recording"
+sluice exec "${large[@]}" --design private --json "$work/private.json" -- "$program"
+cycles=$(json "$work/private.json" 'r["cycles"]')
+sluice compare "${large[@]}" --trace "$work/plain.stream" --designs shared,private --json "$work/compared.json"
+status_is 0
+holds "compare: $cycles cycles under the design private" grep -q "\"cycles\": $cycles\b" "$work/compared.json"
+printf 'title: A recording\ngpu: adaptive-80sm\nworkloads: [{workload: plain.stream, name: plain}]\ndesigns: [shared, private]\nmetrics: [{name: IPC, value: ipc}]\n' >"$work/lab.yaml"
+sluice lab run "$work/lab.yaml" --store "$work/lab.sqlite" -j 1
+status_is 0
+sluice lab export "$work/lab.yaml" --store "$work/lab.sqlite" --json "$work/lab.json"
+status_is 0
+holds "lab run: $cycles cycles under the design private" grep -q "\"cycles\":$cycles\b" "$work/lab.json"
+
 testcase "a crash gives its signal, the status of a shell, and no result"
 sluice exec "${gpu[@]}" --json "$work/crash.json" -- "$program" crash
 status_is 139
