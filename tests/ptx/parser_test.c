@@ -406,7 +406,6 @@ TEST("only the used registers of a range exist") {
     refuse(BODY(".reg .b32 %laneid;"), "'%laneid' is a special register; expected another name");
     refuse(".version 1.4\n.target sm_13\n.tex .u32 t[2];\n", "found an array, expected a texture");
     refuse(BODY(".reg .texref t;"), "a register cannot have type .texref");
-    refuse(BODY(".reg .b33 t;"), "a.ptx:6:6: found '.b33', expected a type; did you mean '.b");
     refuse(BODY("mov.f32 %f1, %f2.x;"), "found '.x', but the register is not a vector");
 }
 
@@ -631,6 +630,7 @@ TEST("the error of an invalid statement has the source line, a caret and what wa
 TEST("a body with an unknown special register, type or directive is skipped as text, with a hint") {
     skipped(BODY("mov.u32 %r1, %tix.x;"), "a.ptx:6:14: unknown register '%tix'; did you mean '%tid'?\n");
     skipped(BODY("{ mov.u32 %r1, %cluster_foo; } LOOP: bra LOOP;"), "unknown register '%cluster_foo'");
+    skipped(BODY(".reg .b33 t;"), "a.ptx:6:6: found '.b33', expected a type; did you mean '.b");
     skipped(BODY(".reg .b256 %w<4>; mov.b256 %w1, %w2;"), "a.ptx:6:6: found '.b256', expected a type");
     skipped(BODY(".shared .b8 %reserved; mov.u64 %d1, %reserved_smem_offset_0; .hint 4; bra NOWHERE;"),
             "unknown directive '.hint'");
