@@ -75,6 +75,7 @@ struct loaded_module {
     struct function_code *codes; /* indexed as in the module */
     bool promises;               /* some load is marked read-only */
     bool independent;            /* the target has independent thread scheduling (strand.c) */
+    bool yields;                 /* loops that poll are found: they yield (poll.c) */
 };
 
 /* One entry of the SIMT stack: lanes that execute together at `pc` until they reach `reconverge`. */
@@ -131,7 +132,9 @@ struct warp_state {
     const struct meeting *meeting;
 
     struct poll_state *poll; /* poll.c */
-    uint64_t quiet;          /* iterations of a loop since the warp changed something */
+    uint64_t quiet;          /* iterations of a loop since the warp changed something or read a clock */
+    uint64_t idle;           /* short iterations of a loop since it changed something */
+    uint64_t looped;         /* `executed` at the last one */
     uint32_t parked_rounds;
     bool probed; /* executes single steps that must not park it */
 

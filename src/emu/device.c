@@ -4,7 +4,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { INDEPENDENT_TARGET = 70 }; /* sm_70 and later have independent thread scheduling */
+enum {
+    INDEPENDENT_TARGET = 70, /* sm_70 and later have independent thread scheduling */
+    YIELDING_TARGET = 50,    /* loops that poll yield (poll.c) */
+};
 
 void device_init(struct device *device) {
     *device = (struct device){.heap_bytes = UINT64_C(8) << 20, .livelock_instructions = 250 * 1000 * 1000};
@@ -124,7 +127,7 @@ static void link_function(const struct loaded_module *loaded, uint32_t index, st
         const struct op *op = &function->ops[i];
         struct step *step = &code->steps[i];
         step->kind = step_kind(op);
-        if (loaded->independent && step->kind == STEP_BRANCH && op->target <= i && may_poll(function, op->target, i))
+        if (loaded->yields && step->kind == STEP_BRANCH && op->target <= i && may_poll(function, op->target, i))
             step->kind = STEP_LOOP;
         if (loaded->independent && step->kind == STEP_PLAIN && is_meeting(op)) step->kind = STEP_MEET;
         if (loaded->independent && step->kind == STEP_ACCESS && op_is_aligned(op)) step->kind = STEP_ALIGNED;
@@ -172,6 +175,7 @@ struct loaded_module *device_load_at(struct device *device, struct ptx_module *m
     struct loaded_module *loaded = mem_alloc(1, sizeof *loaded);
     loaded->module = module;
     loaded->independent = target_number(module) >= INDEPENDENT_TARGET;
+    loaded->yields = target_number(module) >= YIELDING_TARGET;
     uint64_t address = place ? place->address : div_up(device->memory.next, MEMORY_ALIGN_BYTES) * MEMORY_ALIGN_BYTES;
     loaded->program = program_create(module, address, err);
     if (!loaded->program) {

@@ -1,7 +1,7 @@
 /* The order of emulation: a function of program and launch only, so that races resolve the same way in every run.
  *
  * CTAs enter a window in grid order, clusters as a whole; in every round each warp of the window runs for a quantum of instructions, or to a
- * barrier or its end. A finished CTA is replaced by the next one. If all CTAs of the window spin on a later CTA, the
+ * barrier, the end of an iteration that polls (poll.c), or its end. A finished CTA is replaced by the next one. If all CTAs of the window spin on a later CTA, the
  * window must admit it: after several rounds in which no CTA has finished and global memory has not changed, the window
  * doubles. It also doubles if merely no CTA has finished for longer, since a waiting CTA may count its rounds in memory;
  * at increasing intervals once the window holds more warps than a GPU.
@@ -21,12 +21,13 @@ enum {
     QUANTUM = 128,
     PATIENCE_ROUNDS = 256,
     QUIET_ROUNDS = 32,
+    IDLE_ROUNDS = 8,   /* the same if all warps poll */
     FLUSH_ROUNDS = 64, /* a power of two */
     LIVELOCK_ROUNDS = 128,
     RETRY_ROUNDS = 64,
     WAITING_WARPS = 1 << 15, /* several times what a GPU holds at once */
     GPU_WARPS = 8192,
-    LIMIT_ROUNDS = 1024,             /* beyond device.limit, which a run exceeds by up to 1024 cycles */
+    LIMIT_INSTRUCTIONS = 1 << 17,    /* beyond device.limit, which a run exceeds by up to 1024 cycles */
     PATIENCE_INSTRUCTIONS = 1 << 16, /* of each warp */
     THREADS_MAX = 1024,
     SHARED_MAX = 227 * 1024
@@ -36,6 +37,7 @@ struct window {
     struct cta *ctas;
     uint32_t count, room;
     uint64_t next, ended;
+    uint64_t idle_instructions;         /* that each warp has or could have executed without a finished CTA */
     uint64_t idle_rounds, quiet_rounds; /* rounds without a finished CTA; and without a change of memory */
     uint64_t stuck_rounds;              /* rounds without progress of any thread */
     uint64_t ended_at;                  /* warp instructions when a CTA last ended */
@@ -43,7 +45,8 @@ struct window {
     /* instructions, with those, before the last progress, or the last search for a livelock after it */
     uint64_t progressed_at;
     uint64_t patience, livelock_rounds;
-    bool ran; /* some warp in this round */
+    bool ran;      /* some warp in this round */
+    bool all_idle; /* those that did yield after an iteration of a loop (poll.c) */
 };
 
 /* The launch */
@@ -221,9 +224,10 @@ static void patience_check(struct window *window, struct run *run) {
 }
 
 static void window_round(struct window *window, struct run *run) {
-    uint64_t ended = window->ended;
+    uint64_t ended = window->ended, least = QUANTUM;
     run->changed = run->changed_before = 0;
     window->ran = false;
+    window->all_idle = true;
     for (uint32_t c = 0; c < window->count && run_goes_on(run); c++) {
         struct cta *cta = &window->ctas[c];
         for (uint32_t i = 0; cta->live && i < run->warps && run_goes_on(run); i++) {
@@ -234,6 +238,10 @@ static void window_round(struct window *window, struct run *run) {
             uint64_t before = w->executed;
             warp_run(w, QUANTUM);
             if (w->executed == before) window->suspended += QUANTUM;
+            if (poll_yields(w))
+                least = min_u64(least, w->executed - before);
+            else
+                window->all_idle = false;
             budget_check(run);
         }
         if (cta->live) {
@@ -245,6 +253,7 @@ static void window_round(struct window *window, struct run *run) {
         if (cta->rank + 1 == run->cluster_ctas) cluster_replace(window, run, cta - cta->rank);
     }
     window->idle_rounds = window->ended != ended ? 0 : window->idle_rounds + 1;
+    window->idle_instructions = window->ended != ended ? 0 : window->idle_instructions + least;
     window->quiet_rounds =
         window->ended != ended || (run->changed | run->changed_before) & CHANGED_MEMORY ? 0 : window->quiet_rounds + 1;
     window->stuck_rounds = run_progressed(run) ? 0 : window->stuck_rounds + 1;
@@ -256,12 +265,20 @@ static bool window_holds_gpu(const struct window *window, const struct run *run)
     return window->next == run->ctas || (uint64_t)window->count * run->warps >= GPU_WARPS;
 }
 
+/* Whether the search for a livelock, in which warps execute, might exceed the budget by much. */
+static bool budget_is_near(const struct window *window, const struct run *run) {
+    const uint64_t budget = run->device->budget,
+                   most = (uint64_t)window->count * run->warps * WARP_LANES * POLL_PERIOD_MAX;
+    return budget && budget - run->counts.thread_instructions < most;
+}
+
 /* Admits further CTAs, or looks for a livelock if there are none, when waiting warps require it. */
 static void window_adapt(struct window *window, struct run *run) {
     if (window->next == run->ctas) {
         uint64_t executed = run->counts.warp_instructions + window->suspended;
         bool overdue = executed - window->progressed_at >= run->device->livelock_instructions;
         if (window->ran && window->stuck_rounds < window->livelock_rounds && !overdue) return;
+        if (window->ran && budget_is_near(window, run)) return;
         livelock_check(run, window->ctas, window->count, overdue);
         window->stuck_rounds = 0;
         window->livelock_rounds *= 4;
@@ -269,7 +286,8 @@ static void window_adapt(struct window *window, struct run *run) {
         return;
     }
     bool waited = window->idle_rounds >= window->patience;
-    if (window->ran && !waited && window->quiet_rounds < QUIET_ROUNDS) return;
+    unsigned quiet = window->all_idle ? IDLE_ROUNDS : QUIET_ROUNDS;
+    if (window->ran && !waited && window->quiet_rounds < quiet) return;
     if ((uint64_t)window->count * run->warps >= WAITING_WARPS) {
         if (!window->ran) livelock_report(run, window->ctas, window->count, "CTAs that have not begun are waited for");
         return;
@@ -311,7 +329,7 @@ bool emu_run(struct device *device, const struct launch *launch, struct trace *t
         }
         window_round(&window, &run);
         if (run_goes_on(&run) && window.ended < run.ctas) window_adapt(&window, &run);
-        run.counts.cut |= device->limit && window.idle_rounds > device->limit / QUANTUM + LIMIT_ROUNDS &&
+        run.counts.cut |= device->limit && window.idle_instructions > device->limit + LIMIT_INSTRUCTIONS &&
                           window_holds_gpu(&window, &run);
         if (window.ended < run.ctas) patience_check(&window, &run);
     }

@@ -5,10 +5,12 @@
  * changes. The strand is parked until then, so that only the first polls and those after each change are executed and
  * recorded. Recurrence is detected by comparison with the state after a power of two of iterations (Brent 1980).
  *
- * Loops that may poll are found when a module is loaded (device.c), for targets with independent thread scheduling: the
- * streams of bundled programs, which are compiled for older ones, have all polls, as in their published results. Not
- * parked: loops that count their iterations, read
- * a clock, store, or read many different words; loops of functions with much local memory. */
+ * Not parked: loops that count their iterations, read a clock, store, or read many different words; loops of functions with much
+ * local memory; targets without independent thread scheduling. After a few short iterations in which it has changed nothing,
+ * such a loop yields: it executes one iteration in each round (grid.c), so that what it waits for happens after few polls.
+ *
+ * Loops that may poll are found when a module is loaded (device.c), for sm_50 and later: the streams of bundled programs, which
+ * are compiled for sm_30, have all polls, as in their published results. */
 #include "emu/cta.h"
 
 #include <stdlib.h>
@@ -17,7 +19,8 @@
 /* Iterations after which the next attempt is far away. */
 #define UNWATCHED ((UINT64_C(1) << 32) + 1)
 
-enum { PERIOD_MAX = 8192, WATCHED_MAX = 128, LOCAL_MAX_BYTES = 4096 };
+enum { YIELD_ITERATIONS = 4, YIELD_PERIOD = 32 };
+enum { WATCHED_MAX = 128, LOCAL_MAX_BYTES = 4096 };
 
 struct poll_state {
     uint64_t executed;
@@ -86,7 +89,7 @@ static bool still_quiet(const struct warp_state *w, uint32_t changes) {
 unsigned poll_period(struct warp_state *w) {
     unsigned period = 0;
     w->probed = true;
-    for (unsigned step = 0; step < PERIOD_MAX && !period; step++) {
+    for (unsigned step = 0; step < POLL_PERIOD_MAX && !period; step++) {
         if (!(step & (step - 1))) state_save(w);
         warp_run(w, 1);
         if (!still_quiet(w, CHANGED_ANY)) break;
@@ -146,7 +149,7 @@ bool poll_watch(struct warp_state *w, uint64_t period, struct watched **items, u
     const struct emu_counts counts = w->run->counts;
     const uint64_t executed = w->executed, quiet = w->quiet;
     const uint32_t changed = w->run->changed;
-    bool good = period <= PERIOD_MAX;
+    bool good = period <= POLL_PERIOD_MAX;
     struct watched found[WATCHED_MAX];
     uint64_t reads = 0;
     *count = 0;
@@ -172,16 +175,26 @@ bool poll_suspected(struct warp_state *w, struct watched *first) {
     bool good = w->status == WARP_READY;
     w->probed = true;
     bool phases = false; /* tested again and again, they are complete or never will be */
-    for (unsigned step = 0; step < PERIOD_MAX && good; step++)
+    for (unsigned step = 0; step < POLL_PERIOD_MAX && good; step++)
         good = watch_step(w, found, &count, &reads, &phases) && still_quiet(w, CHANGED_ANY & ~CHANGED_CLOCK);
     w->probed = false;
     if (count) *first = found[0];
     return good && count && reads >= 2 * (uint64_t)count;
 }
 
+bool poll_yields(const struct warp_state *w) { return !w->probed && w->idle >= YIELD_ITERATIONS; }
+
 bool poll_repeats(struct warp_state *w, uint32_t lanes) {
     struct run *run = w->run;
     if (w->probed) return false;
+    bool progressed = run->changed & (CHANGED_SHARED | CHANGED_CONTROL);
+    w->idle = progressed || w->executed - w->looped > YIELD_PERIOD ? 0 : w->idle + 1;
+    w->looped = w->executed;
+    if (!run->loaded->independent) {
+        run->changed_before |= run->changed;
+        run->changed = 0;
+        return false;
+    }
     if (run->changed & CHANGED_ANY) {
         run->changed_before |= run->changed;
         run->changed = 0;

@@ -77,8 +77,11 @@ uint32_t strands_window_end(const struct warp_state *w);
 void strands_free(struct warp_state *w);
 
 /* Polls (poll.c). */
+enum { POLL_PERIOD_MAX = 8192 }; /* instructions in which a state must recur */
 /* At the end of an iteration of a loop that may poll: whether the iteration repeats exactly; the lanes are parked then. */
 bool poll_repeats(struct warp_state *w, uint32_t lanes);
+/* After it: whether the warp should let others run before the next iteration. */
+bool poll_yields(const struct warp_state *w);
 /* Runs the warp until its state recurs. Returns the instructions of one repetition, or 0. */
 unsigned poll_period(struct warp_state *w);
 /* Executes instructions. Whether the warp has changed nothing and has read a few words, the first of which is returned,

@@ -352,6 +352,10 @@ static NEVER_INLINE unsigned path_run(struct warp_state *w, unsigned quantum) {
             quantum--;
             if (pc == stop) break;
             if (mask && poll_repeats(w, active)) goto left;
+            if (mask && poll_yields(w)) {
+                quantum = 0;
+                goto left;
+            }
             path = &w->paths[w->path_count - 1]; /* a repetition may have moved it */
             continue;
         } else if (step->kind == STEP_BARRIER && LIKELY(!splits_at_barrier(w, mask))) {
@@ -420,6 +424,7 @@ void warp_run(struct warp_state *w, unsigned quantum) {
         strand_rotate(w);
     while (quantum && w->status == WARP_READY && !run->failed) quantum = path_run(w, quantum);
     if (run->changed & CHANGED_ANY) w->quiet = 0;
+    if (run->changed & (CHANGED_SHARED | CHANGED_CONTROL)) w->idle = 0;
     run->counts.warp_instructions += w->executed - before;
 }
 

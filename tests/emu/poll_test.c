@@ -30,14 +30,26 @@ TEST("the number of polls recorded hardly depends on the length of the wait") {
     CHECK(longest > 20 && longest < 60);
 }
 
-TEST("polls of targets before sm_70 are all recorded") {
+/* Warp instructions of a kernel for another target. */
+static uint64_t executed_for(const char *target, const char *kernel, uint32_t blocks) {
     struct ptx_run run = {0};
     char text[4096];
-    snprintf(text, sizeof text, "%s", AFTER(2000));
-    memcpy(strstr(text, "sm_90"), "sm_60", 5);
-    REQUIRE(run_ptx(&run, text, 1, 64));
-    CHECK(run.counts.warp_instructions > 2 * 3 * 2000); /* the waiting warp executes as many as the other */
+    snprintf(text, sizeof text, "%s", kernel);
+    memcpy(strstr(text, "sm_90"), target, 5);
+    REQUIRE(run_ptx(&run, text, blocks, 64));
+    uint64_t executed = run.counts.warp_instructions;
     run_end(&run);
+    return executed;
+}
+
+TEST("polls of targets before sm_50 are all recorded: the waiting warp executes as many instructions as the other") {
+    CHECK(executed_for("sm_30", AFTER(2000), 1) > 2 * 3 * 2000);
+}
+
+TEST("polls of targets before sm_70 are executed once in a round") {
+    uint64_t executed = executed_for("sm_60", AFTER(2000), 1), rounds = 3 * 2000 / 128;
+    CHECK(executed > 3 * 2000 + 3 * rounds);
+    CHECK(executed < 3 * 2000 + 6 * rounds);
 }
 
 TEST("polls of failed compare-and-swaps and with a pause are parked as well") {
@@ -59,6 +71,20 @@ TEST("CTAs at a barrier of the grid record few polls, whatever their number") {
     for (size_t i = 0; i < COUNT_OF(grids); i++) {
         CHECK(polls_of(PTX_KERNEL(GRID_BARRIER), grids[i], 64, 0, 0) < 20);
         CHECK(polls_of(PTX_KERNEL(GRID_BARRIER), grids[i], 64, grids[i] / 2, 0) < 20);
+    }
+}
+
+/* The same with a counter. */
+#define COUNTED_BARRIER \
+    "bar.sync 0; setp.ne.u32 %p1, %r0, 0; @%p1 bra past; mov.u32 %r4, %nctaid.x; mov.u32 %r6, 0; red.add.release.gpu.global.u32 [%rd1], 1;\n" \
+    "wait: add.u32 %r6, %r6, 1; ld.volatile.global.u32 %r3, [%rd1]; setp.lt.u32 %p2, %r3, %r4; @%p2 bra wait; past: bar.sync 0;\n"
+
+TEST("polls that count or are of targets before sm_70 are few at a barrier of the grid, too") {
+    static const uint32_t grids[] = {2, 80, 129, 320, 1000};
+    for (size_t i = 0; i < COUNT_OF(grids); i++) {
+        CHECK(polls_of(PTX_KERNEL(COUNTED_BARRIER), grids[i], 64, 0, 0) < 60);
+        CHECK(executed_for("sm_60", PTX_KERNEL(GRID_BARRIER), grids[i]) < 200 * grids[i]);
+        CHECK(executed_for("sm_60", PTX_KERNEL(COUNTED_BARRIER), grids[i]) < 200 * grids[i]);
     }
 }
 
