@@ -24,11 +24,11 @@ struct device {
     uint64_t heap_bytes, heap_used; /* device-side malloc: limit and bytes allocated */
     uint64_t launches;              /* so far: %gridid */
     const atomic_bool *stop;        /* if not NULL and true, emu_run fails at the end of the quantum */
-    uint64_t limit;  /* if not 0, emu_run ends the streams of a kernel without a finished CTA while each of its warps
+    uint64_t limit;    /* if not 0, emu_run ends the streams of a kernel without a finished CTA while each of its warps
                        executes more instructions than this */
-    uint64_t budget; /* if not 0, emu_run ends the streams of the kernel after this many thread instructions */
-    uint64_t
-        patience; /* if not 0, emu_run fails if no CTA ends for this many warp instructions, and 65,536 of each warp */
+    uint64_t budget;   /* if not 0, emu_run ends the streams of the kernel after this many thread instructions */
+    uint64_t patience; /* if not 0, emu_run fails if no CTA ends for this many warp instructions, and 65,536 of each
+                          warp */
     uint64_t livelock_instructions; /* warp instructions without progress of any thread after which loops that read the
                                        same words are taken for a livelock; device_init sets it */
 };

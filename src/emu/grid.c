@@ -1,10 +1,11 @@
 /* The order of emulation: a function of program and launch only, so that races resolve the same way in every run.
  *
- * CTAs enter a window in grid order, clusters as a whole; in every round each warp of the window runs for a quantum of instructions, or to a
- * barrier, the end of an iteration that polls (poll.c), or its end. A finished CTA is replaced by the next one. If all CTAs of the window spin on a later CTA, the
- * window must admit it: after several rounds in which no CTA has finished and global memory has not changed, the window
- * doubles. It also doubles if merely no CTA has finished for longer, since a waiting CTA may count its rounds in memory;
- * at increasing intervals once the window holds more warps than a GPU.
+ * CTAs enter a window in grid order, clusters as a whole; in every round each warp of the window runs for a quantum of
+ * instructions, or to a barrier, the end of an iteration that polls (poll.c), or its end. A finished CTA is replaced by
+ * the next one. If all CTAs of the window spin on a later CTA, the window must admit it: after several rounds in which no
+ * CTA has finished and global memory has not changed, the window doubles. It also doubles if merely no CTA has finished
+ * for longer, since a waiting CTA may count its rounds in memory; at increasing intervals once the window holds more
+ * warps than a GPU.
  *
  * A warp that polls memory may be parked until it changes (poll.c). It polls again at intervals, so that timing can go on
  * with it even if another warp never ends. If all warps of the window are parked or wait at barriers, the window doubles
