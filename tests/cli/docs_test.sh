@@ -5,6 +5,11 @@ commands=$(awk '/^ *```/ { block = !block; next } (block || /^    /) && /^ *\$ (
     $(ls README.md docs/*.md 2>/dev/null | grep -v guide.md)) # tests/docs/guide_test.sh tests the guide
 # Under sanitizers a rerun of kept results would take as long as all other commands; tests/lab/lab_test.sh does it with tiny inputs.
 case $SLUICE in */asan/*) commands=$(grep -v ' --verify ' <<<"$commands") ;; esac
+# Programs that nvcc builds need the runtime of the sanitizers: tests/cudart/nvcc_test.sh runs them there.
+sources=yes
+case $SLUICE in */asan/*) sources= ;; esac
+[ -x "${CUDA_HOME:-}/bin/nvcc" ] || command -v nvcc >/dev/null || sources=
+[ -n "$sources" ] || commands=$(grep -v 'exec .*\.cu ' <<<"$commands")
 
 testcase "the documentation has commands"
 holds "none was found" test -n "$commands"

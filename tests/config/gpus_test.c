@@ -361,7 +361,7 @@ TEST("every GPU description passes its cross-checks and reads back from the outp
 
 /* Why the design does not fit the machine, NULL if it does. A private LLC needs one slice per controller for each
  * cluster; replication splits slices and clusters into one group per replica; the groups of cooperating L1s are
- * clusters. */
+ * clusters; near copies need two partitions. */
 static const char *misfit_of(const char *file, const struct config *config) {
     unsigned clusters = (unsigned)number_of(config, "gpu.clusters"),
              slices = (unsigned)number_of(config, "llc.slices_per_mc"), copies = 1;
@@ -376,6 +376,8 @@ static const char *misfit_of(const char *file, const struct config *config) {
                        strncmp(file, "/look-ahead", 11) == 0;
     if (strncmp(file, "/icc", 4) == 0 && (clusters < 2 || clusters > 64))
         return ".yaml:5:17: l1.organisation: cooperation needs 2 to 64 groups";
+    if (strncmp(file, "/partitioned", 12) == 0 && number_of(config, "llc.partitions") != 2)
+        return ".yaml:5:17: llc.organisation: partitioned needs an LLC of two partitions";
     if (private && clusters != slices) return ".yaml:5:17: llc.organisation: a private LLC needs one slice per cluster";
     if (replicating && (clusters & (clusters - 1) || slices & (slices - 1))) return "must be a power of two";
     return replicating && (copies > clusters || copies > slices) ? "the replication degree is 1, 2, 4" : NULL;
