@@ -86,7 +86,24 @@ static void touch_any(struct warp_state *w, uint32_t mask, enum ptx_space space,
         touch_note(w, mask, space, address, bytes, ACCESS_ATOMIC);
 }
 
-/* Inlined for each width, so that a value is read and written by a single host instruction. */
+/* Executes the lanes at memory + offset and keeps their old values; true if a value changed. Inlined for each width, so
+ * that a value is read and written by a single host instruction, and for the most frequent operation. */
+__attribute__((always_inline)) static inline bool lanes_change(uint8_t *memory, const uint64_t offset[WARP_LANES],
+                                                               uint32_t mask, unsigned bytes, combine *change,
+                                                               const uint64_t b[WARP_LANES],
+                                                               const uint64_t c[WARP_LANES], uint64_t old[WARP_LANES]) {
+    uint64_t changed = 0;
+    FOR_LANES (lane, mask) {
+        uint64_t value = 0;
+        memcpy(&value, memory + offset[lane], bytes);
+        old[lane] = value;
+        value = change(value, b[lane], c[lane]);
+        changed |= value ^ old[lane];
+        memcpy(memory + offset[lane], &value, bytes);
+    }
+    return bytes == 8 ? changed != 0 : changed << (64 - 8 * bytes) != 0; /* what was written of it */
+}
+
 __attribute__((always_inline)) static inline void atomic_run(struct warp *warp, const struct op *op, uint32_t mask,
                                                              unsigned bytes) {
     struct warp_state *w = warp_state(warp);
@@ -99,16 +116,19 @@ __attribute__((always_inline)) static inline void atomic_run(struct warp *warp, 
     uint8_t *memory = space_at_all(w, op, common, address, bytes, ACCESS_ATOMIC, offset);
     row_read(w, op->b, bytes, b);
     if (op->mode == ATOMIC_CAS) row_read(w, op->c, bytes, c);
-    FOR_LANES (lane, mask) {
-        uint8_t *at = memory ? memory + offset[lane] : lane_at(w, op, lane, common, address[lane], bytes);
-        if (!at) return;
-        uint64_t value = 0;
-        memcpy(&value, at, bytes);
-        old[lane] = value;
-        value = change(value, b[lane], c[lane]);
-        warp->cta->run->changed |= (uint32_t)(value != old[lane]) << PTX_SPACE_GLOBAL;
-        memcpy(at, &value, bytes);
+    bool changed = false;
+    if (memory) {
+        changed = change == op_add ? lanes_change(memory, offset, mask, bytes, op_add, b, c, old)
+                                   : lanes_change(memory, offset, mask, bytes, change, b, c, old);
+    } else {
+        memset(offset, 0, sizeof offset);
+        FOR_LANES (lane, mask) {
+            uint8_t *at = lane_at(w, op, lane, common, address[lane], bytes);
+            if (!at) return;
+            changed |= lanes_change(at, offset, UINT32_C(1) << lane, bytes, change, b, c, old);
+        }
     }
+    if (changed) warp->cta->run->changed |= UINT32_C(1) << PTX_SPACE_GLOBAL;
     if (op->operation == OPERATION_atom) row_write(w, op->dst, bytes, old, mask);
 }
 
