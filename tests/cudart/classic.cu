@@ -1,4 +1,5 @@
-// Programs of classical shape, each of which verifies its results: classic NAME. nvcc compiles them (exec_test.sh).
+// Programs of classical shape, each of which verifies its results: classic [NAME [SCALE]]. Vectors, graphs and the edges
+// of matrices and images are SCALE times as long (default: 1). nvcc compiles them (exec_test.sh).
 #include <cmath>
 #include <cstdio>
 #include <cstdlib>
@@ -13,6 +14,8 @@
             exit(3); \
         } \
     } while (0)
+
+static int scale = 1;
 
 template <typename T> static T *to_device(const std::vector<T> &v) {
     T *p;
@@ -57,7 +60,7 @@ __global__ void add(const float *a, const float *b, float *c, int n) {
 }
 
 static bool vector_add() {
-    const int n = 3000;
+    const int n = 3000 * scale;
     std::vector<float> a = floats(n, 1), b = floats(n, 2), sum(n);
     for (int i = 0; i < n; i++) sum[i] = a[i] + b[i];
     float *da = to_device(a), *db = to_device(b), *dc = to_device(std::vector<float>(n));
@@ -90,7 +93,7 @@ template <int TILE> __global__ void multiply_tiled(const float *a, const float *
 }
 
 static bool multiply(bool tiled) {
-    const int n = 48;
+    const int n = 48 * scale;
     std::vector<float> a = floats(n * n, 3), b = floats(n * n, 4), c(n * n);
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++)
@@ -124,7 +127,7 @@ __global__ void reduce(const int *in, int *out, int n) {
 }
 
 static bool reduction() {
-    const int n = 10000;
+    const int n = 10000 * scale;
     std::vector<int> in = numbers(n, 5, 1000);
     int sum = 0;
     for (int x : in) sum += x;
@@ -156,15 +159,22 @@ __global__ void scan_add(int *data, const int *sums, int n) {
     if (blockIdx.x > 0 && i < n) data[i] += sums[blockIdx.x - 1];
 }
 
+static void scan_device(int *data, int n) {
+    const int blocks = (n + 255) / 256;
+    int *sums = nullptr;
+    if (blocks > 1) MUST(cudaMalloc(&sums, blocks * sizeof(int)));
+    scan_blocks<<<blocks, 256>>>(data, sums, n);
+    if (blocks == 1) return;
+    scan_device(sums, blocks);
+    scan_add<<<blocks, 256>>>(data, sums, n);
+}
+
 static bool scan() {
-    const int n = 5000, blocks = (n + 255) / 256;
+    const int n = 5000 * scale;
     std::vector<int> in = numbers(n, 6, 100), want(n);
     for (int i = 0, sum = 0; i < n; i++) want[i] = sum += in[i];
-    int *data = to_device(in), *sums;
-    MUST(cudaMalloc(&sums, blocks * sizeof(int)));
-    scan_blocks<<<blocks, 256>>>(data, sums, n);
-    scan_blocks<<<1, 256>>>(sums, nullptr, blocks);
-    scan_add<<<blocks, 256>>>(data, sums, n);
+    int *data = to_device(in);
+    scan_device(data, n);
     MUST(cudaDeviceSynchronize());
     return same(to_host(data, n), want);
 }
@@ -184,7 +194,7 @@ __global__ void count(const unsigned char *in, unsigned *bins, int n) {
 }
 
 static bool histogram() {
-    const int n = 8000;
+    const int n = 8000 * scale;
     std::vector<int> values = numbers(n, 7, 256);
     std::vector<unsigned char> in(values.begin(), values.end());
     int table[256];
@@ -212,7 +222,7 @@ __global__ void turn(const float *in, float *out, int n) {
 }
 
 static bool transpose() {
-    const int n = 96;
+    const int n = 96 * scale;
     std::vector<float> in = floats(n * n, 8), want(n * n);
     for (int y = 0; y < n; y++)
         for (int x = 0; x < n; x++) want[x * n + y] = in[y * n + x];
@@ -234,7 +244,7 @@ __global__ void smooth(const float *in, float *out, size_t pitch, int width, int
 }
 
 static bool stencil() {
-    const int width = 70, height = 40;
+    const int width = 70 * scale, height = 40 * scale;
     std::vector<float> now = floats(width * height, 9), next(now);
     float *a, *b;
     size_t pitch, pitch_b;
@@ -243,7 +253,7 @@ static bool stencil() {
     if (pitch != pitch_b || pitch < width * sizeof(float)) return false;
     MUST(cudaMemcpy2D(a, pitch, now.data(), width * 4, width * 4, height, cudaMemcpyHostToDevice));
     for (int step = 0; step < 4; step++) {
-        smooth<<<dim3(3, 5), dim3(32, 8)>>>(a, b, pitch, width, height);
+        smooth<<<dim3((width + 31) / 32, (height + 7) / 8), dim3(32, 8)>>>(a, b, pitch, width, height);
         std::swap(a, b);
         for (int y = 1; y < height - 1; y++)
             for (int x = 1; x < width - 1; x++) {
@@ -267,7 +277,7 @@ __global__ void expand(const int *first, const int *edges, int *level, int now, 
 }
 
 static bool search() {
-    const int nodes = 1500, degree = 3;
+    const int nodes = 1500 * scale, degree = 3;
     std::vector<int> first(nodes + 1), edges = numbers(nodes * degree, 10, nodes), level(nodes, -1), want(nodes, -1);
     for (int i = 0; i <= nodes; i++) first[i] = i * degree;
     level[0] = want[0] = 0;
@@ -288,17 +298,17 @@ static bool search() {
 
 // --- streams with asynchronous copies from pinned memory, timed by events ---
 
-__global__ void square(int *data, int n) {
+__global__ void square(unsigned *data, int n) {
     int i = blockIdx.x * blockDim.x + threadIdx.x;
     if (i < n) data[i] *= data[i];
 }
 
 static bool streams() {
-    const int count = 4, n = 1024;
-    int *host, *device;
-    MUST(cudaMallocHost(&host, count * n * sizeof(int)));
-    MUST(cudaMalloc(&device, count * n * sizeof(int)));
-    for (int i = 0; i < count * n; i++) host[i] = i;
+    const int count = 4, n = 1024 * scale;
+    unsigned *host, *device;
+    MUST(cudaMallocHost(&host, count * n * sizeof(unsigned)));
+    MUST(cudaMalloc(&device, count * n * sizeof(unsigned)));
+    for (unsigned i = 0; i < (unsigned)(count * n); i++) host[i] = i;
     cudaStream_t stream[count];
     cudaEvent_t start, stop;
     MUST(cudaEventCreate(&start));
@@ -306,10 +316,10 @@ static bool streams() {
     MUST(cudaEventRecord(start));
     for (int s = 0; s < count; s++) {
         MUST(cudaStreamCreate(&stream[s]));
-        int *part = device + s * n;
-        MUST(cudaMemcpyAsync(part, host + s * n, n * sizeof(int), cudaMemcpyHostToDevice, stream[s]));
+        unsigned *part = device + s * n;
+        MUST(cudaMemcpyAsync(part, host + s * n, n * sizeof(unsigned), cudaMemcpyHostToDevice, stream[s]));
         square<<<n / 256, 256, 0, stream[s]>>>(part, n);
-        MUST(cudaMemcpyAsync(host + s * n, part, n * sizeof(int), cudaMemcpyDeviceToHost, stream[s]));
+        MUST(cudaMemcpyAsync(host + s * n, part, n * sizeof(unsigned), cudaMemcpyDeviceToHost, stream[s]));
     }
     MUST(cudaEventRecord(stop));
     MUST(cudaEventSynchronize(stop));
@@ -319,7 +329,7 @@ static bool streams() {
     for (int s = 0; s < count; s++) MUST(cudaStreamDestroy(stream[s]));
     bool good = ms > 0 && ms < 1000;
     if (!good) printf("the events are %g ms apart\n", ms);
-    for (int i = 0; i < count * n; i++) good &= host[i] == i * i;
+    for (unsigned i = 0; i < (unsigned)(count * n); i++) good &= host[i] == i * i;
     MUST(cudaEventDestroy(start));
     MUST(cudaEventDestroy(stop));
     MUST(cudaFreeHost(host));
@@ -339,7 +349,7 @@ __global__ void turn(cudaTextureObject_t image, float *out, int width, int heigh
 }
 
 static bool texture() {
-    const int width = 96, height = 80;
+    const int width = 96 * scale, height = 80 * scale;
     const float cosine = 0.8660254f, sine = 0.5f;
     std::vector<float> image = floats(width * height, 11);
     cudaArray_t array;
@@ -397,6 +407,8 @@ int main(int argc, char **argv) {
         {"texture", texture},
 #endif
     };
+    if (argc > 2) scale = atoi(argv[2]);
+    if (scale < 1) return 2;
     for (auto &program : programs) {
         if (argc > 1 && strcmp(argv[1], program.name) != 0) continue;
         if (!program.run()) {
