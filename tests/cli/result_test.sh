@@ -99,8 +99,8 @@ status_is 1
 
 testcase "TERM, Ctrl-C and a closed terminal leave a complete result, marked as interrupted, and status 1"
 for signal in TERM INT HUP; do
-    # A shell starts background jobs with INT ignored; `env` restores the default.
-    env --default-signal=INT "$SLUICE" run synth:alu --gpu fermi-15sm --set workload.iterations=100000000 --json "$work/cut.$signal.json" \
+    # A shell starts background jobs with INT ignored, and nohup its command with HUP; `env` restores the defaults.
+    env --default-signal=INT,HUP "$SLUICE" run synth:alu --gpu fermi-15sm --set workload.iterations=100000000 --json "$work/cut.$signal.json" \
         >"$work/out" 2>"$work/err" &
     pid=$!
     sleep 0.7
