@@ -25,6 +25,14 @@ static inline bool is_power_of_two(uint64_t x) { return x != 0 && (x & (x - 1)) 
 static inline unsigned log2_floor(uint64_t x) { return x == 0 ? 0 : 63u - (unsigned)__builtin_clzll(x); }
 
 static inline unsigned lowest_bit(uint64_t x) { return (unsigned)__builtin_ctzll(x); }
+/* The same; 64 if x is 0. */
+static inline unsigned lowest_bit_or_64(uint64_t x) {
+#ifdef __BMI__
+    return (unsigned)__builtin_ia32_tzcnt_u64(x); /* without a branch, which gcc 12 makes of the other expression */
+#else
+    return x ? lowest_bit(x) : 64;
+#endif
+}
 
 static inline uint64_t round_up_power_of_two(uint64_t x) { return x <= 1 ? 1 : UINT64_C(1) << (log2_floor(x - 1) + 1); }
 

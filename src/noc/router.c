@@ -45,9 +45,9 @@ static void allocate(struct router_stage *stage, unsigned destinations) {
     stage->vc_accept = mem_alloc(stage->input_vcs, sizeof *stage->vc_accept);
     stage->request = mem_alloc((size_t)stage->output_ports * stage->span, sizeof *stage->request);
     stage->behind = mem_alloc((size_t)xbar_inputs * stage->span, sizeof *stage->behind);
-    stage->xbar_input = mem_alloc_lines(xbar_inputs, sizeof *stage->xbar_input);
-    stage->first_of = mem_alloc((size_t)(stage->in_words + stage->span) * 64, sizeof *stage->first_of);
-    stage->offered = mem_alloc(xbar_inputs, sizeof *stage->offered);
+    stage->xbar_input = mem_alloc_lines(xbar_inputs + 1, sizeof *stage->xbar_input); /* the last is nobody */
+    stage->first_of = mem_alloc((size_t)(stage->in_words + stage->span) * FIRST_OF_WORD, sizeof *stage->first_of);
+    stage->offered = mem_alloc(xbar_inputs + 1, sizeof *stage->offered);
     stage->link_free = mem_alloc(stage->output_ports, sizeof *stage->link_free);
     stage->credit_free = mem_alloc(ports, sizeof *stage->credit_free);
     stage->credit_step = mem_alloc(ports, sizeof *stage->credit_step);
@@ -93,11 +93,16 @@ static void init_xbar_inputs(struct router_stage *stage) {
             for (unsigned vc = i % speedup; vc < vcs; vc += speedup) input->vcs |= UINT64_C(1) << (base + vc) % 64;
             later[base / 64 - first / 64] |= input->vcs;
             input->word = &stage->in_word[base / 64];
-            input->port = NOBODY;
-            for (unsigned vc = 0; vc < vcs; vc++) stage->first_of[base + vc] = input - i % speedup;
+            input->word_in_span = base / 64 - first / 64;
+            input->nearest = NO_OFFER;
+            for (unsigned vc = base % 64; vc < base % 64 + vcs; vc++)
+                stage->first_of[base / 64 * FIRST_OF_WORD + vc] = input - i % speedup;
         }
         free(later);
     }
+    struct xbar_input *nobody = &stage->xbar_input[stage->routers * stage->router_xbar_inputs];
+    for (unsigned word = 0; word < stage->in_words + span; word++)
+        stage->first_of[word * FIRST_OF_WORD + 64] = nobody; /* it has an offer already, and none is nearer */
 }
 
 static void init_outputs(struct router_stage *stage) {
@@ -106,8 +111,8 @@ static void init_outputs(struct router_stage *stage) {
         stage->first_input[port] = router * stage->inputs << stage->vc_shift;
         for (unsigned i = 0; i < stage->span; i++) {
             unsigned word = stage->first_input[port] / 64 + i;
-            stage->request[port * stage->span + i] =
-                (struct request_word){.word = &stage->in_word[word], .first_input = &stage->first_of[word * 64]};
+            stage->request[port * stage->span + i] = (struct request_word){
+                .word = &stage->in_word[word], .first_input = &stage->first_of[word * FIRST_OF_WORD]};
         }
         stage->port_word[port / 64].open |= UINT64_C(1) << (port % 64);
         stage->open[port] = (uint16_t)((1u << stage->vcs) - 1);
@@ -395,69 +400,70 @@ static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop l
 
 /* ---- switch allocation ------------------------------------------------------------------------------------------ */
 
-/* Every output grants to the nearest crossbar input behind its pointer among those with a flit for it, and VCs of this
- * crossbar input take turns. Every crossbar input prefers the nearest output at or after its pointer among those that
- * grant to it. Returns the number of crossbar inputs with an offer. */
-static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, unsigned span, bool first) {
+/* Every output grants to the nearest crossbar input behind its pointer among those with a flit for it. Every crossbar
+ * input prefers the nearest output at or after its pointer among those that grant to it. Returns the number of crossbar
+ * inputs with an offer. What an output decides is as good as random, so that a branch on it would often be mispredicted:
+ * outputs without requests grant to `nobody`. */
+static ALWAYS_INLINE unsigned grant_switch(struct router_stage *stage, unsigned span, bool simple, bool first) {
     struct xbar_input **offered = stage->offered;
     for (uint32_t word = 0; word < stage->port_words; word++) {
-        uint64_t ports = stage->port_word[word].held, free = 0;
+        uint64_t ports = stage->port_word[word].held;
         if (!first) ports &= ~stage->port_word[word].matched;
         for (; ports; ports &= ports - 1) {
             uint32_t port = word * 64 + lowest_bit(ports);
             const struct request_word *request = &stage->request[port * span], *end = request + span, *nearest = NULL;
-            uint64_t requests = 0, owned = 0;
+            uint64_t requests = 0;
             do { /* the first word with requests behind the pointer; without such, the first with requests */
                 uint64_t vcs = request->owned & request->word->nonempty & request->word->go;
                 if (!first) vcs &= ~request->word->matched;
-                owned |= request->owned;
-                if (vcs & request->behind) {
-                    requests = vcs & request->behind;
+                uint64_t behind = vcs & request->behind;
+                if (span == 1) {
+                    requests = behind ? behind : vcs;
+                    nearest = request;
+                } else if (behind) {
+                    requests = behind;
                     nearest = request;
                     break;
+                } else if (!requests) {
+                    requests = vcs;
+                    nearest = request;
                 }
-                if (!requests) requests = vcs, nearest = request;
             } while (++request != end);
-            if (!requests) {
-                if (!owned) free |= ports & -ports;
-                continue;
-            }
-            struct xbar_input *input = nearest->first_input[lowest_bit(requests)];
-            while (UNLIKELY(!(requests & input->vcs))) input++; /* input speedup: not the first of its input */
-            if (input->port == NOBODY)
-                *offered++ = input;
-            else if (input->port >= input->accept || port < input->accept) /* outputs grant in order */
-                continue;
-            uint64_t vcs = requests & input->vcs, later = vcs & input->later;
-            input->port = port;
-            input->winners = later ? later : vcs;
+            struct xbar_input *input = nearest->first_input[lowest_bit_or_64(requests)];
+            while (!simple && requests && !(requests & input->vcs)) input++; /* not the first of its input */
+            uint64_t before = input->nearest, distance = port - input->accept;
+            *offered = input;
+            offered += before == NO_OFFER;
+            input->nearest = distance < before ? distance : before;
         }
-        stage->port_word[word].held ^= free;
     }
     return (unsigned)(offered - stage->offered);
 }
 
-static NEVER_INLINE unsigned grant_in_word(struct router_stage *stage) { return grant_switch(stage, 1, true); }
+static NEVER_INLINE unsigned grant_in_word(struct router_stage *stage) { return grant_switch(stage, 1, true, true); }
 static NEVER_INLINE unsigned grant_in_words(struct router_stage *stage, bool first) {
-    return grant_switch(stage, stage->span, first);
+    return grant_switch(stage, stage->span, false, first);
 }
 
-/* Crossbar inputs accept their offers. Pointers move in the first iteration only. */
+/* Crossbar inputs accept their offers, and their VCs with a flit for that output take turns. Pointers move in the first
+ * iteration only. */
 static ALWAYS_INLINE void match_switch(struct router_stage *stage, unsigned offered, unsigned span, bool first) {
     for (struct xbar_input **next = stage->offered, **end = next + offered; next != end; next++) {
         struct xbar_input *input = *next;
-        uint32_t port = input->port;
-        uint64_t winner = input->winners & -input->winners;
-        input->port = NOBODY;
-        input->word->sending |= winner;
-        input->later = input->vcs & ~(winner ^ (winner - 1));
+        struct input_word *word = input->word;
+        uint32_t port = input->accept + (uint32_t)input->nearest;
+        struct request_word *request = &stage->request[port * span];
+        uint64_t vcs = request[span == 1 ? 0 : input->word_in_span].owned & word->nonempty & word->go & input->vcs;
+        uint64_t later = vcs & input->later, winners = later ? later : vcs;
+        input->nearest = NO_OFFER;
+        input->later = ~(winners ^ (winners - 1));
+        word->sending |= winners & -winners;
         if (first) {
-            struct request_word *request = &stage->request[port * span];
             for (unsigned i = 0; i < span; i++) request[i].behind = input->behind[i];
             input->accept = port + 1;
         }
         if (UNLIKELY(stage->iterations > 1)) { /* neither takes part in the next */
-            input->word->matched |= input->vcs;
+            word->matched |= input->vcs;
             stage->port_word[port / 64].matched |= UINT64_C(1) << (port % 64);
         }
     }
@@ -471,8 +477,9 @@ static NEVER_INLINE void match_in_words(struct router_stage *stage, unsigned off
 }
 
 void router_stage_allocate_switch(struct router_stage *stage) {
+    bool simple = stage->span == 1 && stage->input_speedup == 1;
     for (unsigned i = 0; i < stage->iterations; i++) {
-        bool in_word = stage->span == 1 && i == 0;
+        bool in_word = simple && i == 0;
         unsigned offered = in_word ? grant_in_word(stage) : grant_in_words(stage, i == 0);
         if (!offered) break;
         if (in_word)
@@ -520,6 +527,7 @@ static inline void end_packet(struct router_stage *stage, struct buffer *in, boo
     unsigned vc = number & ((1u << stage->vc_shift) - 1);
     stage->open[port] |= (uint16_t)(1u << vc);
     *owned_word(stage, port, in) ^= in->bit;
+    if (stage->open[port] == (1u << stage->vcs) - 1) out->port->held ^= out->port_bit;
 }
 
 /* Each input VC that won the switch sends a flit to the buffer at the far end of its link. */

@@ -111,7 +111,7 @@ _Static_assert(sizeof(struct input_word) == 256 && sizeof(struct output_word) ==
 struct port_word {
     uint64_t want;    /* an input VC waits for it */
     uint64_t open;    /* one of its VCs has no owner */
-    uint64_t held;    /* several VCs: one of its VCs has or had an owner */
+    uint64_t held;    /* several VCs: one of its VCs has an owner */
     uint64_t matched; /* several VCs: in an earlier iteration of switch allocation */
 };
 
@@ -127,14 +127,18 @@ struct request_word {
 struct xbar_input {
     uint64_t vcs;            /* its input VCs, */
     struct input_word *word; /* in this word */
-    uint64_t later;          /* those after the VC that was served last */
-    uint64_t winners;        /* the first is the VC chosen by the nearest of the outputs that grant to it, */
-    uint32_t port;           /* which is this one; NOBODY if none does */
-    uint32_t accept;         /* pointer: one beyond the output of its last match. Beyond the last acts as the first */
-    const uint64_t *behind;  /* [span]: input VCs of the later crossbar inputs of its router */
+    uint64_t later;          /* VCs after the one that was served last */
+    uint64_t nearest; /* of the outputs that grant to it: its distance from the pointer, modulo 2^32; or NO_OFFER */
+    uint32_t accept;  /* pointer: one beyond the output of its last match. Beyond the last acts as the first */
+    uint32_t word_in_span;  /* number of `word` among those of its router */
+    const uint64_t *behind; /* [span]: input VCs of the later crossbar inputs of its router */
     uint64_t spare[2];
 };
 _Static_assert(sizeof(struct xbar_input) == 64, "a line of the host's cache");
+#define NO_OFFER UINT64_MAX
+enum {
+    FIRST_OF_WORD = 64 + 1
+}; /* entries of first_of for a word: the last is `nobody`, for outputs without requests */
 
 struct router_stage {
     void (*loop)(struct router_stage *stage, uint64_t cycle); /* one cycle of its routers (router.c) */
@@ -185,7 +189,7 @@ struct router_stage {
     struct request_word *request;  /* [output_ports][span], from the word of its router's first input VC on */
     struct xbar_input *xbar_input; /* [crossbar inputs] */
     uint64_t *behind;              /* [crossbar inputs][span] */
-    struct xbar_input **first_of;  /* [(in_words + span) * 64]: by input VC, the first crossbar input of its input */
+    struct xbar_input **first_of;  /* [in_words + span][FIRST_OF_WORD]: the first crossbar input of a VC's input */
     struct xbar_input **offered;   /* crossbar inputs with an offer */
 
     /* Internal speedup and several VCs: when each link is free. */
