@@ -12,6 +12,8 @@
  *   run_single_common, run_single_fast_common
  *                      one      1, 2     what a router needs only with a longer traversal, more than 64 input VCs or deep
  *                                        buffers: loops over planes and over the words of a router have a fixed length
+ *   run_several_narrow several  1        the same, for routers without input speedup and further iterations: a flit leaves
+ *                                        as soon as it is matched
  *   run_single_fast_word
  *                      one      2        in addition, loops over the words of a stage with up to 64 input and output VCs
  *
@@ -48,6 +50,7 @@ static void allocate(struct router_stage *stage, unsigned destinations) {
     stage->xbar_input = mem_alloc_lines(xbar_inputs + 1, sizeof *stage->xbar_input); /* the last is nobody */
     stage->first_of = mem_alloc((size_t)(stage->in_words + stage->span) * FIRST_OF_WORD, sizeof *stage->first_of);
     stage->offered = mem_alloc(xbar_inputs + 1, sizeof *stage->offered);
+    stage->ended = mem_alloc(xbar_inputs + 1, sizeof *stage->ended);
     stage->link_free = mem_alloc(stage->output_ports, sizeof *stage->link_free);
     stage->credit_free = mem_alloc(ports, sizeof *stage->credit_free);
     stage->credit_step = mem_alloc(ports, sizeof *stage->credit_step);
@@ -59,7 +62,7 @@ void router_stage_release(struct router_stage *stage) {
                             stage->first_input, stage->output_of,    stage->vc_grant,    stage->vc_accept,
                             stage->request,     stage->behind,       stage->xbar_input,  stage->first_of,
                             stage->offered,     stage->link_free,    stage->credit_free, stage->credit_step,
-                            stage->owner};
+                            stage->owner,       stage->ended};
     for (unsigned i = 0; i < COUNT_OF(blocks); i++) free(blocks[i]);
     *stage = (struct router_stage){0};
 }
@@ -93,6 +96,7 @@ static void init_xbar_inputs(struct router_stage *stage) {
             for (unsigned vc = i % speedup; vc < vcs; vc += speedup) input->vcs |= UINT64_C(1) << (base + vc) % 64;
             later[base / 64 - first / 64] |= input->vcs;
             input->word = &stage->in_word[base / 64];
+            input->buffers = (unsigned char *)buffers_get(&stage->input, base / 64 * 64);
             input->word_in_span = base / 64 - first / 64;
             input->nearest = NO_OFFER;
             for (unsigned vc = base % 64; vc < base % 64 + vcs; vc++)
@@ -159,6 +163,7 @@ void router_stage_init(struct router_stage *stage, const struct noc_config *noc,
     stage->input = buffers_of(stage->input_vcs, vc_flits);
     stage->planes = tally_planes(vc_flits);
     stage->common_case = stage->traversal_steps == 1 && stage->wait_words == 1 && stage->planes == TALLY_UNROLLED;
+    stage->narrow = stage->span == 1 && stage->input_speedup == 1 && stage->iterations == 1;
     stage->one_word = stage->in_words == 1 && stage->out_words == 1 && stage->port_words == 1;
     allocate(stage, destinations);
     init_inputs(stage);
@@ -276,13 +281,14 @@ static NEVER_INLINE void allocate_single_wide(struct router_stage *stage) {
 }
 
 /* Where the input VC is among the owners of the output's VCs. */
-static inline uint64_t *owned_word(const struct router_stage *stage, uint32_t port, const struct buffer *in) {
-    return &stage->request[port * stage->span + in->word_in_span].owned;
+static ALWAYS_INLINE uint64_t *owned_word(const struct router_stage *stage, uint32_t port, const struct buffer *in,
+                                          bool narrow) {
+    return &stage->request[narrow ? port : port * stage->span + in->word_in_span].owned;
 }
 
 /* The input VC accepts the first of the output VCs that grant it, at or after its pointer. Returns the VC. */
-static inline unsigned accept_vc(struct router_stage *stage, uint32_t port, uint32_t local, unsigned offers,
-                                 bool first) {
+static ALWAYS_INLINE unsigned accept_vc(struct router_stage *stage, uint32_t port, uint32_t local, unsigned offers,
+                                        bool first, bool narrow) {
     uint32_t base = port << stage->vc_shift, input_vc = stage->first_input[port] + local;
     uint32_t start =
         stage->vc_accept[input_vc] - base; /* if the pointer is not among this output's VCs, its first VC comes first */
@@ -292,7 +298,7 @@ static inline unsigned accept_vc(struct router_stage *stage, uint32_t port, uint
         stage->vc_grant[base + vc] = local + 1; /* one beyond the last acts as the first */
     }
     struct buffer *in = buffers_get(&stage->input, input_vc);
-    *owned_word(stage, port, in) |= in->bit;
+    *owned_word(stage, port, in, narrow) |= in->bit;
     give_vc(stage, &stage->output[base + vc], in);
     return vc;
 }
@@ -314,7 +320,7 @@ static unsigned allocate_output(struct router_stage *stage, uint32_t port, unsig
         for (unsigned vcs = open; vcs; vcs &= vcs - 1)
             if (granted[lowest_bit(vcs)] == local) offers |= vcs & -vcs;
         open &= ~offers;
-        taken |= 1u << accept_vc(stage, port, local, offers, first);
+        taken |= 1u << accept_vc(stage, port, local, offers, first, false);
         waiting[local / 64] ^= UINT64_C(1) << (local % 64);
     }
     return taken;
@@ -338,8 +344,9 @@ static bool allocate_among(struct router_stage *stage, uint32_t port, unsigned *
 }
 
 /* `ports`: outputs of a word that are requested and have a free VC. */
-static NEVER_INLINE void allocate_several_word(struct router_stage *stage, unsigned word, uint64_t ports) {
-    bool narrow = stage->wait_words == 1;
+static ALWAYS_INLINE void allocate_several_word(struct router_stage *stage, unsigned word, uint64_t ports,
+                                                bool narrow) {
+    bool one_word = narrow || stage->wait_words == 1;
     uint64_t satisfied = 0, exhausted = 0;
     stage->port_word[word].held |= ports; /* each allocates at least one VC */
     for (uint64_t rest; ports; ports = rest) {
@@ -348,9 +355,9 @@ static NEVER_INLINE void allocate_several_word(struct router_stage *stage, unsig
         unsigned open = stage->open[port];
         uint64_t waiting = stage->waiting[port];
         bool more = false;
-        if (LIKELY(narrow &&
+        if (LIKELY(one_word &&
                    !(waiting & (waiting - 1)))) { /* the only requester: it receives all grants and accepts one */
-            open &= ~(1u << accept_vc(stage, port, lowest_bit(waiting), open, true));
+            open &= ~(1u << accept_vc(stage, port, lowest_bit(waiting), open, true, narrow));
             stage->waiting[port] = 0;
         } else {
             more = allocate_among(stage, port, &open);
@@ -363,16 +370,24 @@ static NEVER_INLINE void allocate_several_word(struct router_stage *stage, unsig
     stage->port_word[word].open ^= exhausted;
 }
 
-static ALWAYS_INLINE void allocate_several(struct router_stage *stage) {
+static NEVER_INLINE void allocate_wide_word(struct router_stage *stage, unsigned word, uint64_t ports) {
+    allocate_several_word(stage, word, ports, false);
+}
+static NEVER_INLINE void allocate_narrow_word(struct router_stage *stage, unsigned word, uint64_t ports) {
+    allocate_several_word(stage, word, ports, true);
+}
+
+/* `narrow`: of a stage in the common case, too. */
+static ALWAYS_INLINE void allocate_several(struct router_stage *stage, bool narrow) {
     for (unsigned word = 0; word < stage->port_words; word++) {
         uint64_t ports = stage->port_word[word].want & stage->port_word[word].open;
-        if (ports) allocate_several_word(stage, word, ports);
+        if (ports) (narrow ? allocate_narrow_word : allocate_wide_word)(stage, word, ports);
     }
 }
 
 void router_stage_allocate_vcs(struct router_stage *stage) {
     if (stage->vcs > 1)
-        allocate_several(stage);
+        allocate_several(stage, false);
     else if (stage->wait_words > 1)
         allocate_single_wide(stage);
     else
@@ -385,13 +400,14 @@ struct loop {
     bool fast;        /* internal speedup */
     bool common_case; /* of the stage, */
     bool one_word;    /* likewise */
+    bool narrow; /* of the stage, and without internal speedup: several VCs whose flits leave as they are matched */
 };
 
 static ALWAYS_INLINE unsigned words_of(unsigned words, struct loop loop) { return loop.one_word ? 1 : words; }
 
 static ALWAYS_INLINE void allocate_vcs(struct router_stage *stage, struct loop loop) {
     if (!loop.single)
-        allocate_several(stage);
+        allocate_several(stage, loop.narrow);
     else if (!loop.common_case)
         router_stage_allocate_vcs(stage);
     else
@@ -445,9 +461,27 @@ static NEVER_INLINE unsigned grant_in_words(struct router_stage *stage, bool fir
     return grant_switch(stage, stage->span, false, first);
 }
 
+/* Frees the output VC. */
+static ALWAYS_INLINE void end_packet(struct router_stage *stage, struct buffer *in, bool single, bool narrow) {
+    struct output_vc *out = in->output;
+    in->head++;
+    *out->owner = NULL;
+    out->port->open |= out->port_bit;
+    if (single) return;
+    unsigned number = (unsigned)(out - stage->output), port = number >> stage->vc_shift;
+    unsigned vc = number & ((1u << stage->vc_shift) - 1);
+    stage->open[port] |= (uint16_t)(1u << vc);
+    uint64_t *owned = owned_word(stage, port, in, narrow);
+    *owned ^= in->bit;
+    if (narrow ? !*owned : stage->open[port] == (1u << stage->vcs) - 1) out->port->held ^= out->port_bit;
+}
+
 /* Crossbar inputs accept their offers, and their VCs with a flit for that output take turns. Pointers move in the first
- * iteration only. */
-static ALWAYS_INLINE void match_switch(struct router_stage *stage, unsigned offered, unsigned span, bool first) {
+ * iteration only. With `leaves`, the flits also leave the buffers, as in leave(). */
+static ALWAYS_INLINE void match_switch(struct router_stage *stage, unsigned offered, unsigned span, bool first,
+                                       bool leaves) {
+    struct buffer **ended = stage->ended;
+    unsigned shift = stage->input.shift;
     for (struct xbar_input **next = stage->offered, **end = next + offered; next != end; next++) {
         struct xbar_input *input = *next;
         struct input_word *word = input->word;
@@ -462,18 +496,30 @@ static ALWAYS_INLINE void match_switch(struct router_stage *stage, unsigned offe
             for (unsigned i = 0; i < span; i++) request[i].behind = input->behind[i];
             input->accept = port + 1;
         }
-        if (UNLIKELY(stage->iterations > 1)) { /* neither takes part in the next */
+        if (!leaves && UNLIKELY(stage->iterations > 1)) { /* neither takes part in the next */
             word->matched |= input->vcs;
             stage->port_word[port / 64].matched |= UINT64_C(1) << (port % 64);
         }
+        if (!leaves) continue;
+        struct buffer *in = buffer_at(input->buffers, (size_t)lowest_bit(winners) << shift);
+        in->target->spent |= in->target_bit;
+        *ended = in;
+        ended += --in->left == 0; /* which packets end is as good as random, too */
+    }
+    for (struct buffer **next = stage->ended; leaves && next != ended; next++) {
+        (*next)->word->ended |= (*next)->bit;
+        end_packet(stage, *next, false, true);
     }
 }
 
 static NEVER_INLINE void match_in_word(struct router_stage *stage, unsigned offered) {
-    match_switch(stage, offered, 1, true);
+    match_switch(stage, offered, 1, true, false);
 }
 static NEVER_INLINE void match_in_words(struct router_stage *stage, unsigned offered, bool first) {
-    match_switch(stage, offered, stage->span, first);
+    match_switch(stage, offered, stage->span, first, false);
+}
+static NEVER_INLINE void match_and_leave(struct router_stage *stage, unsigned offered) {
+    match_switch(stage, offered, 1, true, true);
 }
 
 void router_stage_allocate_switch(struct router_stage *stage) {
@@ -516,20 +562,6 @@ static ALWAYS_INLINE unsigned planes_of(const struct router_stage *stage, struct
     return loop.common_case ? TALLY_UNROLLED : stage->planes;
 }
 
-/* Frees the output VC. */
-static inline void end_packet(struct router_stage *stage, struct buffer *in, bool single) {
-    struct output_vc *out = in->output;
-    in->head++;
-    *out->owner = NULL;
-    out->port->open |= out->port_bit;
-    if (single) return;
-    unsigned number = (unsigned)(out - stage->output), port = number >> stage->vc_shift;
-    unsigned vc = number & ((1u << stage->vc_shift) - 1);
-    stage->open[port] |= (uint16_t)(1u << vc);
-    *owned_word(stage, port, in) ^= in->bit;
-    if (stage->open[port] == (1u << stage->vcs) - 1) out->port->held ^= out->port_bit;
-}
-
 /* Each input VC that won the switch sends a flit to the buffer at the far end of its link. */
 static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsigned word, uint64_t sending,
                                 struct loop loop) {
@@ -538,7 +570,11 @@ static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsig
     struct input_word *in_word = &stage->in_word[word];
     uint64_t ended = 0, spent = 0;
     bool one_word = loop.single && words_of(stage->out_words, loop) == 1; /* of targets */
-    for (uint64_t rest = sending; rest; rest &= rest - 1) {
+    if (loop.narrow) {
+        ended = in_word->ended;
+        in_word->ended = 0;
+    }
+    for (uint64_t rest = loop.narrow ? 0 : sending; rest; rest &= rest - 1) {
         unsigned index = lowest_bit(rest);
         struct buffer *in = buffer_at(memory, (size_t)index << shift);
         if (one_word)
@@ -548,7 +584,7 @@ static ALWAYS_INLINE void leave(struct router_stage *stage, uint64_t step, unsig
         if (!loop.single && loop.fast) leave_late(stage, step, in, word * 64 + index);
         if (--in->left) continue;
         ended |= rest & -rest;
-        end_packet(stage, in, loop.single);
+        end_packet(stage, in, loop.single, false);
     }
     if (one_word) stage->out->word->spent |= spent;
     in_word->nonempty = tally_take(&in_word->filled, planes_of(stage, loop), sending);
@@ -586,7 +622,10 @@ static ALWAYS_INLINE uint64_t run_step(struct router_stage *stage, uint64_t step
     for (unsigned word = 0; stage->lookahead && word < words; word++)
         if (stage->in_word[word].fresh) compute_routes(stage, word);
     allocate_vcs(stage, loop);
-    if (!loop.single) router_stage_allocate_switch(stage);
+    if (loop.narrow)
+        match_and_leave(stage, grant_in_word(stage));
+    else if (!loop.single)
+        router_stage_allocate_switch(stage);
     for (unsigned word = 0; word < words; word++) {
         struct input_word *in = &stage->in_word[word];
         uint64_t sending = loop.single ? in->nonempty & in->go : in->sending;
@@ -643,6 +682,10 @@ static NEVER_INLINE void run_single_common(struct router_stage *stage, uint64_t 
 }
 static NEVER_INLINE void run_several(struct router_stage *stage, uint64_t cycle) {
     run_plain(stage, cycle, (struct loop){0});
+}
+
+static NEVER_INLINE void run_several_narrow(struct router_stage *stage, uint64_t cycle) {
+    run_plain(stage, cycle, (struct loop){.narrow = true, .common_case = true});
 }
 
 /* Several VCs and internal speedup: flits and credits are assigned a cycle of their link as they leave. */
@@ -731,6 +774,8 @@ static NEVER_INLINE void run_first(struct router_stage *stage, uint64_t cycle) {
         stage->loop = stage->fast ? run_single_fast_common : run_single_common;
     else if (single)
         stage->loop = stage->fast ? run_single_fast : run_single;
+    else if (!*stage->plain && stage->narrow && stage->common_case && !stage->fast)
+        stage->loop = run_several_narrow;
     else
         stage->loop = stage->fast ? run_several_fast : run_several;
     stage->loop(stage, cycle);

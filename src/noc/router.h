@@ -94,8 +94,9 @@ struct input_word {
     uint64_t granted;       /* gets `go` at the end of this step */
     uint64_t sending, sent; /* won the switch in this step; with one VC: in the previous step */
     uint64_t matched;       /* several VCs: its crossbar input was matched in an earlier iteration of this step */
+    uint64_t ended;         /* sent the last flit of a packet in this step */
     struct queue_word owed; /* one VC and internal speedup: credits that wait for the link */
-    uint64_t spare[3];
+    uint64_t spare[2];
 };
 
 /* One VC and internal speedup: 64 VCs at the far end of the output links. */
@@ -132,7 +133,8 @@ struct xbar_input {
     uint32_t accept;  /* pointer: one beyond the output of its last match. Beyond the last acts as the first */
     uint32_t word_in_span;  /* number of `word` among those of its router */
     const uint64_t *behind; /* [span]: input VCs of the later crossbar inputs of its router */
-    uint64_t spare[2];
+    unsigned char *buffers; /* of the VCs of `word` */
+    uint64_t spare;
 };
 _Static_assert(sizeof(struct xbar_input) == 64, "a line of the host's cache");
 #define NO_OFFER UINT64_MAX
@@ -159,6 +161,7 @@ struct router_stage {
     unsigned wait_words;                          /* of a mask over one router's input VCs */
     unsigned planes;                              /* of tallies */
     bool common_case; /* no longer traversal, routers with up to 64 input VCs, shallow buffers */
+    bool narrow;      /* several VCs: the input VCs of a router are in one word, one iteration, no input speedup */
     bool one_word;    /* up to 64 input VCs, output VCs and outputs in all */
 
     struct link *in, *out; /* the links that end here, and those that start here */
@@ -191,6 +194,7 @@ struct router_stage {
     uint64_t *behind;              /* [crossbar inputs][span] */
     struct xbar_input **first_of;  /* [in_words + span][FIRST_OF_WORD]: the first crossbar input of a VC's input */
     struct xbar_input **offered;   /* crossbar inputs with an offer */
+    struct buffer **ended;         /* input VCs that sent the last flit of a packet in this step */
 
     /* Internal speedup and several VCs: when each link is free. */
     uint64_t *link_free;   /* [output_ports]: first cycle in which the link can take a flit */

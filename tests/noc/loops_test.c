@@ -58,6 +58,25 @@ TEST("the loop for a router's parameters moves every flit in the cycle of the ge
     }
 }
 
+TEST("the loop for several VCs moves every flit in the cycle of the general loop") {
+    static const struct network_shape shapes[] = {{8, 8, 2, 4}, {24, 24, 3, 2}, {64, 64, 16, 4}};
+    static const char *const vcs[] = {"noc.vcs=2", "noc.vcs=3", "noc.vcs=4"};
+    static const char *const others[] = {"noc.lookahead=false", "noc.lookahead=true",  "noc.vc_flits=3",
+                                         "noc.vc_flits=20",     "noc.credit_cycles=0", "noc.stages=5",
+                                         "noc.iterations=2",    "noc.input_speedup=2", "noc.internal_speedup=2"};
+    for (unsigned s = 0; s < COUNT_OF(shapes); s++)
+        for (unsigned v = 0; v < COUNT_OF(vcs); v++)
+            for (unsigned o = 0; o < COUNT_OF(others); o++) {
+                const char *const settings[] = {"noc.topology=hierarchical", vcs[v], others[o], NULL};
+                unsigned flits = 1 + 4 * (o % 2), take_every = o % 3 == 2 ? 3 : 0;
+                uint64_t sleeping = run_once(settings, shapes[s], flits, false, take_every);
+                if (sleeping != run_once(settings, shapes[s], flits, true, take_every)) {
+                    printf("shape %u %s %s\n", s, vcs[v], others[o]);
+                    CHECK(!"the loops agree");
+                }
+            }
+}
+
 TEST("flits that wait for a destination leave in the cycles in which they would if every cycle were looked at") {
     static const struct network_shape small = {8, 8, 2, 4};
     static const char *const vcs[] = {"noc.vcs=1", "noc.vcs=2", "noc.vcs=4"};
