@@ -223,7 +223,7 @@ static void put_data(FILE *out, const struct figure *figure) {
 static void put_histogram(FILE *out, const char *style, unsigned columns, unsigned sheet) {
     fprintf(out,
             "  set style histogram %s\n  plot for [i=1:%u] $sheet%u using i + 1:xtic(1) title columnheader(i + 1)"
-            " lc rgb word(colours, i) fs pattern patterns[i]",
+            " lc rgb colour(i) fs pattern hatch(i)",
             style, columns, sheet);
 }
 
@@ -260,7 +260,7 @@ static void put_sweep(FILE *out, const struct figure *figure, unsigned sheet) {
     fputs("]\n", out);
     fprintf(out,
             "  plot for [i=1:%u] $sheet%u using 0:i + 1:xtic(1) with linespoints lw (thick[i]) pt i + 4 dt i"
-            " lc rgb word(colours, i) title columnheader(i + 1)\n  unset xlabel\n",
+            " lc rgb colour(i) title columnheader(i + 1)\n  unset xlabel\n",
             figure->sheets[sheet].column_count, sheet);
     free(axis);
 }
@@ -302,8 +302,8 @@ static void put_line_panel(FILE *out, const struct figure *figure, unsigned firs
     for (unsigned i = first; i < figure->line_count; i++) {
         if (!same_title(&figure->lines[i], &figure->lines[first])) continue;
         unsigned place = series_place(figure, i);
-        fprintf(out, "%s $line%u using 1:2 with lines lw 2 dt %u lc rgb word(colours, %u) title ", i > first ? "," : "",
-                i, place % 5 + 1, place + 1);
+        fprintf(out, "%s $line%u using 1:2 with lines lw 2 dt %u lc rgb colour(%u) title ", i > first ? "," : "", i,
+                place % 5 + 1, place + 1);
         put_quoted(out, figure->lines[i].series);
     }
     fputs("\n  set xtics scale 0 rotate by -40 left; unset xlabel\n", out);
@@ -323,10 +323,10 @@ static void put_script(FILE *out, const struct figure *figure, const char *name)
     unsigned panels = panel_count(figure), width = plot_width(figure), height = 300 * panels;
     fprintf(out, "# %s: `gnuplot %s.gnuplot` draws %s.svg and %s.pdf\n", figure->experiment->title, name, name, name);
     put_data(out, figure);
-    fputs("colours = \"", out);
-    for (unsigned round = 0; round < 4; round++)
-        for (unsigned i = 0; i < REPORT_COLOURS; i++) fprintf(out, "%s ", report_colours[i]);
-    fputs("\"\narray patterns[32]\ndo for [i=1:32] { patterns[i] = int(word(\"3 1 2 4 5 6 7\", (i - 1) % 7 + 1)) }\n"
+    fputs("colour(i) = word(\"", out);
+    for (unsigned i = 0; i < REPORT_COLOURS; i++) fprintf(out, "%s%s", i ? " " : "", report_colours[i]);
+    fprintf(out, "\", (i - 1) %% %d + 1)\n", REPORT_COLOURS);
+    fputs("hatch(i) = int(word(\"3 1 2 4 5 6 7\", (i - 1) % 7 + 1))\n"
           "set datafile missing \"?\"\n"
           "do for [kind in \"svg pdf\"] {\n",
           out);

@@ -65,6 +65,40 @@ TEST("draws every kind of figure except tables as SVG and PDF, if gnuplot is ins
     }
 }
 
+TEST("draws figures of more lines and bars than there are colours and patterns") {
+    if (!has_gnuplot()) return;
+    enum { COLUMNS = 50, POINTS = 2 };
+    char *rows[POINTS] = {"32", "64"}, *columns[COLUMNS];
+    double values[POINTS * COLUMNS];
+    for (unsigned i = 0; i < COLUMNS; i++) columns[i] = text_format("program %u", i);
+    for (unsigned i = 0; i < POINTS * COLUMNS; i++) values[i] = i;
+    struct figure_sheet sheet = {.metric = "IPC",
+                                 .label = "IPC",
+                                 .unit = "",
+                                 .row_count = POINTS,
+                                 .column_count = COLUMNS,
+                                 .rows = rows,
+                                 .columns = columns,
+                                 .value = values};
+    static const enum lab_figure_kind kinds[] = {LAB_LINES, LAB_BARS};
+    for (unsigned i = 0; i < COUNT_OF(kinds); i++) {
+        struct experiment experiment = {.name = "many",
+                                        .title = "Many programs",
+                                        .axes = &made_axis,
+                                        .axis_count = 1,
+                                        .metrics = made_metrics,
+                                        .metric_count = 1,
+                                        .kind = kinds[i]};
+        struct figure figure = {.experiment = &experiment, .sheets = &sheet, .sheet_count = 1};
+        struct folder folder = folder_make();
+        struct error err = {0};
+        CHECK(report_plot(&figure, folder.path, &err));
+        CHECK_EQ(err.text, "");
+        folder_remove(&folder, &figure);
+    }
+    for (unsigned i = 0; i < COLUMNS; i++) free(columns[i]);
+}
+
 TEST("without gnuplot, writes the script and reports the missing package") {
     struct report report = made_report();
     struct folder folder = folder_make();
