@@ -40,48 +40,45 @@ static ALWAYS_INLINE struct dram_queue *active_queue(struct dram_channel *ch, st
 static uint64_t occupied_banks(const struct dram_channel *ch, const struct dram_queue *queue) {
     uint64_t banks = 0;
     for (unsigned bank = 0; bank < (unsigned)ch->device->banks; bank++)
-        banks |= (uint64_t)(queue->head[bank] != REQUEST_NONE) << bank;
+        banks |= (uint64_t)(queue->head[bank] != NULL) << bank;
     return banks;
 }
 
-static inline void set_candidate(struct dram_queue *queue, enum dram_bus bus, unsigned bank, uint16_t index,
-                                 const struct dram_request *request) {
-    queue->candidate[bus][bank] = index;
+static inline void set_candidate(struct dram_queue *queue, enum dram_bus bus, unsigned bank,
+                                 struct dram_request *request) {
+    queue->candidate[bus][bank] = request;
     queue->rank[bus][bank] = request->rank;
 }
 
 static struct dram_offer offer_of_fr_fcfs(const struct dram_channel *ch, const struct dram_queue *queue,
                                           unsigned bank) {
-    uint16_t hit = channel_oldest_hit(ch, queue, bank);
-    return (struct dram_offer){hit, hit == REQUEST_NONE ? queue->head[bank] : REQUEST_NONE};
+    struct dram_request *hit = channel_oldest_hit(ch, queue, bank);
+    return (struct dram_offer){hit, hit ? NULL : queue->head[bank]};
 }
 
 /* The candidates of a bank if the scheduler has its own `offer`, or the oldest request is starved. */
 static NEVER_INLINE void choose_by_offer(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
                                          uint64_t cycle) {
     uint64_t bit = UINT64_C(1) << bank;
-    uint16_t oldest = queue->head[bank];
-    if (ch->request[oldest].entered + ch->starvation_cycles > cycle) queue->strict &= ~bit;
+    struct dram_request *oldest = queue->head[bank];
+    if (oldest->entered + ch->starvation_cycles > cycle) queue->strict &= ~bit;
     struct dram_offer offer = ch->by_offer ? ch->scheduler->offer(ch, queue, bank) : offer_of_fr_fcfs(ch, queue, bank);
-    bool younger =
-        (offer.column != REQUEST_NONE && offer.column != oldest) || (offer.row != REQUEST_NONE && offer.row != oldest);
+    bool younger = (offer.column && offer.column != oldest) || (offer.row && offer.row != oldest);
     if (queue->strict & bit && younger) {
-        bool hits = ch->open & bit && ch->request[oldest].row == ch->open_row[bank];
-        offer.column = hits ? oldest : REQUEST_NONE;
-        offer.row = hits ? REQUEST_NONE : oldest;
+        bool hits = ch->open & bit && oldest->row == ch->open_row[bank];
+        offer.column = hits ? oldest : NULL;
+        offer.row = hits ? NULL : oldest;
     }
-    if (offer.row != REQUEST_NONE) {
-        const struct dram_request *request = &ch->request[offer.row];
+    if (offer.row) {
         *(ch->open & bit ? &queue->conflict : &queue->closed) |= bit;
-        if (request_row_opened(request)) queue->activated |= bit;
-        set_candidate(queue, ROW_BUS, bank, offer.row, request);
+        if (request_row_opened(offer.row)) queue->activated |= bit;
+        set_candidate(queue, ROW_BUS, bank, offer.row);
     }
-    if (offer.column != REQUEST_NONE) {
-        const struct dram_request *request = &ch->request[offer.column];
-        assert(ch->open & bit && request->row == ch->open_row[bank] && "a column command needs its row");
-        queue->hit[request->write] |= bit;
-        if (request_row_opened(request)) queue->activated |= bit;
-        set_candidate(queue, COLUMN_BUS, bank, offer.column, request);
+    if (offer.column) {
+        assert(ch->open & bit && offer.column->row == ch->open_row[bank] && "a column command needs its row");
+        queue->hit[offer.column->write] |= bit;
+        if (request_row_opened(offer.column)) queue->activated |= bit;
+        set_candidate(queue, COLUMN_BUS, bank, offer.column);
     }
     if (ch->by_offer && ch->scheduler->order)
         queue->rank[COLUMN_BUS][bank] = queue->rank[ROW_BUS][bank] =
@@ -96,8 +93,8 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
     queue->closed &= ~bit;
     queue->conflict &= ~bit;
     queue->activated &= ~bit;
-    uint16_t index = queue->head[bank];
-    if (index == REQUEST_NONE) {
+    struct dram_request *request = queue->head[bank];
+    if (!request) {
         queue->strict &= ~bit;
         return;
     }
@@ -109,19 +106,19 @@ static void choose_candidate(struct dram_channel *ch, struct dram_queue *queue, 
     enum dram_bus bus = ROW_BUS;
     if (ch->open & bit) {
         uint32_t row = ch->open_row[bank];
-        uint16_t hit = index;
-        while (hit != REQUEST_NONE && ch->request[hit].row != row) hit = ch->request[hit].next;
-        if (hit != REQUEST_NONE) {
-            index = hit;
-            set = &queue->hit[ch->request[hit].write];
+        struct dram_request *hit = request;
+        while (hit && hit->row != row) hit = hit->next;
+        if (hit) {
+            request = hit;
+            set = &queue->hit[hit->write];
             bus = COLUMN_BUS;
         } else {
             set = &queue->conflict;
         }
     }
     *set |= bit;
-    if (request_row_opened(&ch->request[index])) queue->activated |= bit;
-    set_candidate(queue, bus, bank, index, &ch->request[index]);
+    if (request_row_opened(request)) queue->activated |= bit;
+    set_candidate(queue, bus, bank, request);
 }
 
 /* Lowers the bounds so that the bank's candidates are checked as soon as its timings allow. */
@@ -148,7 +145,7 @@ static NEVER_INLINE void choose_all(struct dram_channel *ch, uint64_t cycle) {
 }
 
 static bool is_wanted(const struct dram_channel *ch, const struct dram_queue *queue, unsigned bank) {
-    return channel_oldest_hit(ch, queue, bank) != REQUEST_NONE;
+    return channel_oldest_hit(ch, queue, bank) != NULL;
 }
 
 /* Whether, and from when on, the row policy closes the bank's row: called after a column command to the row, and when a
@@ -205,14 +202,12 @@ static inline void give_up_entry(struct dram_channel *ch, struct dram_queue *que
     queue->room++;
 }
 
-static bool forward_from_writes(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
-    struct dram_request *read = &ch->request[index];
-    for (uint16_t i = ch->queue[1].head[read->bank]; i != REQUEST_NONE; i = ch->request[i].next) {
-        const struct dram_request *write = &ch->request[i];
+static bool forward_from_writes(struct dram_channel *ch, struct dram_request *read, uint64_t cycle) {
+    for (const struct dram_request *write = ch->queue[1].head[read->bank]; write; write = write->next) {
         if (write->message.address != read->message.address || (read->bursts & ~write->bursts)) continue;
         read->done = cycle + 1;
         read->forwarded = true;
-        ch->done[ch->done_count++] = index;
+        ch->done[ch->done_count++] = read;
         ch->stats.reads++;
         ch->stats.forwards++;
         ch->stats.read_cycles++;
@@ -222,34 +217,30 @@ static bool forward_from_writes(struct dram_channel *ch, uint16_t index, uint64_
 }
 
 /* Appends to the bank's requests; returns whether it is the only one. */
-static inline bool link_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index) {
-    uint16_t before = queue->tail[bank];
-    *(before == REQUEST_NONE ? &queue->head[bank] : &ch->request[before].next) = index;
-    queue->tail[bank] = index;
-    ch->request[index].next = REQUEST_NONE;
+static inline bool link_request(struct dram_queue *queue, unsigned bank, struct dram_request *request) {
+    struct dram_request *before = queue->tail[bank];
+    *(before ? &before->next : &queue->head[bank]) = request;
+    queue->tail[bank] = request;
+    request->next = NULL;
     queue->waiting++;
-    return before == REQUEST_NONE;
+    return !before;
 }
 
-static inline void unlink_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index) {
-    const struct dram_request *request = &ch->request[index];
+static inline void unlink_request(struct dram_queue *queue, unsigned bank, const struct dram_request *request) {
+    struct dram_request *before = NULL, **link = &queue->head[bank];
     queue->waiting--;
-    if (LIKELY(queue->head[bank] == index)) {
-        queue->head[bank] = request->next;
-        if (request->next == REQUEST_NONE) queue->tail[bank] = REQUEST_NONE;
-        return;
+    while (UNLIKELY(*link != request)) {
+        before = *link;
+        link = &before->next;
     }
-    uint16_t before = queue->head[bank];
-    while (ch->request[before].next != index) before = ch->request[before].next;
-    ch->request[before].next = request->next;
-    if (request->next == REQUEST_NONE) queue->tail[bank] = before;
+    *link = request->next;
+    if (!request->next) queue->tail[bank] = before;
 }
 
 /* Makes an arrival the candidate of its bank, which has none, or none for its open row. Lowers the bounds if the
  * request's queue is being served. */
-static inline void choose_arrival(struct dram_channel *ch, struct dram_queue *queue, unsigned bank, uint16_t index,
-                                  uint64_t cycle) {
-    const struct dram_request *request = &ch->request[index];
+static ALWAYS_INLINE void choose_arrival(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
+                                         struct dram_request *request, uint64_t cycle, struct rules rules) {
     uint64_t bit = UINT64_C(1) << bank;
     unsigned write = request->write;
     bool hit = ch->open & bit && ch->open_row[bank] == request->row;
@@ -260,8 +251,8 @@ static inline void choose_arrival(struct dram_channel *ch, struct dram_queue *qu
     } else {
         *(ch->open & bit ? &queue->conflict : &queue->closed) |= bit;
     }
-    set_candidate(queue, hit ? COLUMN_BUS : ROW_BUS, bank, index, request);
-    if (queue != ch->active) return;
+    set_candidate(queue, hit ? COLUMN_BUS : ROW_BUS, bank, request);
+    if (rules.drain && queue != ch->active) return;
     if (hit)
         lower_to(&ch->column_next, max_u64(cycle, max_u64(ch->bank_column_at[write][bank], ch->column_at[write])));
     else if (ch->open & bit)
@@ -270,37 +261,34 @@ static inline void choose_arrival(struct dram_channel *ch, struct dram_queue *qu
         lower_to(&ch->row_next, max_u64(cycle, max_u64(ch->bank_activate_at[bank], ch->activate_at)));
 }
 
-/* What an arrival changes beyond its bank's candidates. */
-static void enter_general(struct dram_channel *ch, unsigned bank, uint64_t cycle) {
-    if (ch->unwanted >> bank & 1) watch_row(ch, bank, cycle);
-    if (ch->by_offer) choose_all(ch, cycle);
-    if (ch->rules.drain) expect_turn(ch, cycle);
-}
-
-void channel_enter(struct dram_channel *ch, uint16_t index, uint64_t cycle) {
-    struct dram_request *request = &ch->request[index];
+/* Puts a request into its queue, which has a free entry, in memory cycle `cycle`; its commands can be issued from the
+ * next cycle on. */
+static ALWAYS_INLINE void enter(struct dram_channel *ch, struct dram_request *request, uint64_t cycle,
+                                struct rules rules) {
     request->entered = cycle;
     request->forwarded = false;
-    if (ch->rules.drain && !request->write && ch->queue[1].waiting && forward_from_writes(ch, index, cycle)) return;
-    struct dram_queue *queue = ch->queue_of[request->write];
+    if (rules.drain && !request->write && ch->queue[1].waiting && forward_from_writes(ch, request, cycle)) return;
+    struct dram_queue *queue = &ch->queue[rules.drain & request->write];
     unsigned bank = request->bank;
     assert(channel_has_room(ch, request->write, bank));
     request->rank = ch->next_rank | bank;
     ch->next_rank += DRAM_BANKS_MAX;
     request->begun = false;
     take_entry(ch, queue, bank);
-    bool first = link_request(ch, queue, bank, index);
+    bool first = link_request(queue, bank, request);
     bool becomes_hit = (queue->conflict & ~queue->strict) >> bank & 1 && ch->open_row[bank] == request->row;
     if (first || becomes_hit) {
         if (UNLIKELY(ch->starve_next == NEVER) && ch->starvation_cycles) { /* the first of all, hence of its bank */
             ch->starve_next = cycle + ch->starvation_cycles;
             lower_to(&ch->rare_next, ch->starve_next);
         }
-        choose_arrival(ch, queue, bank, index, cycle + 1);
-    } else if (!(ch->rules.special | ch->rules.drain)) {
+        choose_arrival(ch, queue, bank, request, cycle + 1, rules);
+    } else if (!(rules.special | rules.drain)) {
         return; /* nothing is due sooner */
     }
-    if (ch->rules.special | ch->rules.drain) enter_general(ch, bank, cycle);
+    if (rules.special && UNLIKELY(ch->unwanted >> bank & 1)) watch_row(ch, bank, cycle);
+    if (rules.special && ch->by_offer) choose_all(ch, cycle);
+    if (rules.drain) expect_turn(ch, cycle);
     if (LIKELY(!ch->refreshing)) update_next(ch); /* else nothing but the refresh goes on */
 }
 
@@ -329,11 +317,10 @@ static inline void count_first(struct dram_channel *ch, struct dram_request *req
 
 /* The request has issued its last column command. */
 static ALWAYS_INLINE void finish_request(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
-                                         uint16_t index, uint64_t cycle, struct rules rules) {
-    struct dram_request *request = &ch->request[index];
+                                         struct dram_request *request, uint64_t cycle, struct rules rules) {
     unsigned write = request->write;
     request->done = cycle + ch->delay.done[write];
-    ch->done[ch->done_count++] = index;
+    ch->done[ch->done_count++] = request;
     if (write) {
         ch->stats.writes++;
     } else {
@@ -341,7 +328,7 @@ static ALWAYS_INLINE void finish_request(struct dram_channel *ch, struct dram_qu
         ch->stats.read_cycles += request->done - request->entered;
     }
     if (!request_row_opened(request)) give_up_entry(ch, queue, bank);
-    unlink_request(ch, queue, bank, index);
+    unlink_request(queue, bank, request);
     if (UNLIKELY(queue->strict) || rules.special) {
         choose_candidate(ch, queue, bank, cycle);
         expect(ch, bank, cycle + 1);
@@ -349,16 +336,16 @@ static ALWAYS_INLINE void finish_request(struct dram_channel *ch, struct dram_qu
         return;
     }
     /* The candidate was the oldest row hit: the next one is younger. */
-    uint16_t hit = request->next;
-    while (hit != REQUEST_NONE && ch->request[hit].row != request->row) hit = ch->request[hit].next;
+    struct dram_request *hit = request->next;
+    while (hit && hit->row != request->row) hit = hit->next;
     uint64_t bit = UINT64_C(1) << bank;
     queue->activated &= ~bit;
-    if (hit != REQUEST_NONE && LIKELY(ch->request[hit].write == write)) {
-        set_candidate(queue, COLUMN_BUS, bank, hit, &ch->request[hit]);
-        if (request_row_opened(&ch->request[hit])) queue->activated |= bit;
+    if (hit && LIKELY(hit->write == write)) {
+        set_candidate(queue, COLUMN_BUS, bank, hit);
+        if (request_row_opened(hit)) queue->activated |= bit;
     } else {
         queue->hit[write] &= ~bit;
-        if (hit != REQUEST_NONE || queue->head[bank] != REQUEST_NONE) choose_candidate(ch, queue, bank, cycle);
+        if (hit || queue->head[bank]) choose_candidate(ch, queue, bank, cycle);
     }
     /* take_column() sets the bound of columns. A row of the idle queue need not stay open: another request may wait for
      * its precharge. */
@@ -426,8 +413,7 @@ static ALWAYS_INLINE uint64_t issue_all_but_last(struct dram_channel *ch, struct
 /* Returns the cycle of the command: that of the last one if it is repeated for further bursts before `limit`. */
 static ALWAYS_INLINE uint64_t issue_column(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
                                            uint64_t cycle, uint64_t limit, struct rules rules) {
-    uint16_t index = queue->candidate[COLUMN_BUS][bank];
-    struct dram_request *request = &ch->request[index];
+    struct dram_request *request = queue->candidate[COLUMN_BUS][bank];
     if (!request->begun) count_first(ch, request, &ch->stats.row_hits, cycle);
     if (!rules.special && request->bursts & (request->bursts - 1) &&
         !others_come_first(ch, bank, request->write, rules))
@@ -440,15 +426,15 @@ static ALWAYS_INLINE uint64_t issue_column(struct dram_channel *ch, struct dram_
     }
     ch->precharge_wait |= UINT64_C(1) << bank;
     request->bursts &= (uint8_t)(request->bursts - 1);
-    if (!request->bursts) finish_request(ch, queue, bank, index, cycle, rules);
+    if (!request->bursts) finish_request(ch, queue, bank, request, cycle, rules);
     if (rules.special && UNLIKELY(++ch->row_columns[bank] > ch->columns_unnoticed)) notice_column(ch, bank, cycle);
     return cycle;
 }
 
 static ALWAYS_INLINE void issue_activate(struct dram_channel *ch, struct dram_queue *queue, unsigned bank,
-                                         uint64_t cycle) {
+                                         uint64_t cycle, struct rules rules) {
     const struct dram_delays *delay = &ch->delay;
-    struct dram_request *request = &ch->request[queue->candidate[ROW_BUS][bank]];
+    struct dram_request *request = queue->candidate[ROW_BUS][bank];
     uint64_t bit = UINT64_C(1) << bank;
     if (UNLIKELY(ch->log != NULL)) log_command(ch, cycle, DRAM_ACTIVATE, bank, request->row, 0);
     if (!request->begun) count_first(ch, request, &ch->stats.row_misses, cycle);
@@ -459,8 +445,10 @@ static ALWAYS_INLINE void issue_activate(struct dram_channel *ch, struct dram_qu
     }
     ch->open |= bit;
     ch->open_row[bank] = request->row;
-    ch->row_columns[bank] = 0;
-    ch->capped &= ~bit;
+    if (rules.special) {
+        ch->row_columns[bank] = 0;
+        ch->capped &= ~bit;
+    }
     ch->bank_column_at[0][bank] = cycle + delay->column[0];
     ch->bank_column_at[1][bank] = cycle + delay->column[1];
     ch->bank_precharge_at[bank] = cycle + delay->row_open;
@@ -670,19 +658,19 @@ static ALWAYS_INLINE void follow_row(struct dram_channel *ch, struct dram_queue 
                                      uint64_t cycle, struct rules rules) {
     uint64_t bit = UINT64_C(1) << bank;
     if (opened) {
-        uint16_t index = queue->candidate[ROW_BUS][bank];
-        unsigned write = ch->request[index].write;
+        struct dram_request *request = queue->candidate[ROW_BUS][bank];
+        unsigned write = request->write;
         queue->closed ^= bit;
         queue->activated |= bit;
         queue->hit[write] |= bit;
-        set_candidate(queue, COLUMN_BUS, bank, index, &ch->request[index]);
+        set_candidate(queue, COLUMN_BUS, bank, request);
         lower_to(&ch->column_next, max_u64(ch->bank_column_at[write][bank], ch->column_at[write]));
     } else {
         queue->conflict ^= bit;
         queue->closed |= bit;
         lower_to(&ch->row_next, max_u64(ch->bank_activate_at[bank], ch->activate_at));
     }
-    if (rules.drain && ch->idle->head[bank] != REQUEST_NONE) {
+    if (rules.drain && ch->idle->head[bank]) {
         choose_candidate(ch, ch->idle, bank, cycle);
         expect(ch, bank, cycle + 1);
     }
@@ -692,10 +680,10 @@ static ALWAYS_INLINE void take_row(struct dram_channel *ch, struct dram_queue *q
                                    struct rules rules) {
     bool opens = queue->closed >> bank & 1;
     if (opens) {
-        issue_activate(ch, queue, bank, cycle);
+        issue_activate(ch, queue, bank, cycle, rules);
         if (!queue->conflict) ch->row_next = max_u64(ch->row_next, ch->activate_at);
     } else {
-        struct dram_request *request = &ch->request[queue->candidate[ROW_BUS][bank]];
+        struct dram_request *request = queue->candidate[ROW_BUS][bank];
         if (!request->begun) count_first(ch, request, &ch->stats.row_conflicts, cycle);
         issue_precharge(ch, bank, cycle);
     }
@@ -779,12 +767,12 @@ static void check_starvation(struct dram_channel *ch, uint64_t cycle) {
         if (!queue->waiting) continue;
         uint64_t entered = NEVER, occupied = occupied_banks(ch, queue);
         for (uint64_t banks = occupied; banks; banks &= banks - 1)
-            lower_to(&entered, ch->request[queue->head[lowest_bit(banks)]].entered);
+            lower_to(&entered, queue->head[lowest_bit(banks)]->entered);
         if (entered + limit <= cycle && entered < oldest) turn_to(ch, q);
         lower_to(&oldest, entered);
         for (uint64_t banks = occupied; banks; banks &= banks - 1) {
             unsigned bank = lowest_bit(banks);
-            if (ch->request[queue->head[bank]].entered + limit > cycle) continue;
+            if (queue->head[bank]->entered + limit > cycle) continue;
             queue->strict |= UINT64_C(1) << bank;
             choose_candidate(ch, queue, bank, cycle);
         }
@@ -862,6 +850,13 @@ static NEVER_INLINE bool run_rarely(struct dram_channel *ch, uint64_t cycle) {
     return done;
 }
 
+static ALWAYS_INLINE bool has_room(const struct dram_channel *ch, const struct dram_request *request,
+                                   struct rules rules) {
+    return queue_has_room(ch, &ch->queue[rules.drain & request->write], request->bank);
+}
+
+/* Issues all commands due in cycles up to and including `until`; if a request waits for a full queue, only up to the
+ * cycle that frees an entry. Returns that cycle, NEVER if there was none. */
 static ALWAYS_INLINE uint64_t run(struct dram_channel *ch, uint64_t until, const struct dram_request *waiting,
                                   bool polled, struct rules rules) {
     while (ch->next <= until) {
@@ -871,15 +866,56 @@ static ALWAYS_INLINE uint64_t run(struct dram_channel *ch, uint64_t until, const
             if (polled) ch->column_next = ch->row_next = cycle + 1;
             update_next(ch);
         }
-        if (waiting && channel_has_room(ch, waiting->write, waiting->bank)) return cycle;
+        if (waiting && has_room(ch, waiting, rules)) return cycle;
     }
     return NEVER;
 }
 
-uint64_t channel_run(struct dram_channel *ch, uint64_t until, const struct dram_request *waiting) {
-    if (UNLIKELY(*ch->polled | ch->rules.special)) return run(ch, until, waiting, *ch->polled, ch->rules);
-    if (!(ch->rules.drain | ch->rules.two_buses)) return run(ch, until, waiting, false, (struct rules){0});
-    return run(ch, until, waiting, false, (struct rules){.drain = ch->rules.drain, .two_buses = ch->rules.two_buses});
+/* The oldest arrival waits for a full queue, or enters it, after the commands before it have been issued. */
+static ALWAYS_INLINE void catch_up(struct dram_channel *ch, struct clock clock, const struct moment *from,
+                                   uint64_t before, uint64_t until, bool polled, struct rules rules) {
+    for (;;) {
+        struct dram_request *first = ch->arrival, *waiting = NULL;
+        uint64_t core = 0, cycle = until;
+        if (first) {
+            core = max_u64(first->ready, ch->enter_from.core);
+            if (ch->blocked_since != NEVER)
+                waiting = first;
+            else if (core >= before)
+                first = NULL;
+            else
+                cycle = core == first->ready ? first->ready_cycle : ch->enter_from.cycle;
+        }
+        uint64_t room = run(ch, cycle, waiting, polled, rules);
+        if (!first) return;
+        if (waiting) {
+            if (room == NEVER) return;
+            ch->enter_from = clock_moment_after(clock, from, room);
+            ch->stats.queue_full_cycles += ch->enter_from.core - ch->blocked_since;
+            ch->blocked_since = NEVER;
+        } else if (!has_room(ch, first, rules)) {
+            ch->blocked_since = core;
+        } else {
+            ch->arrival = first->next;
+            if (core == first->ready)
+                ch->enter_from.core = core + 1; /* the next one is not ready earlier and has its memory cycle */
+            else
+                ch->enter_from = clock_next(clock, ch->enter_from);
+            first->ready = core;
+            enter(ch, first, cycle, rules);
+        }
+    }
+}
+
+void channel_catch_up(struct dram_channel *ch, struct clock clock, const struct moment *from, uint64_t before,
+                      uint64_t until) {
+    struct rules rules = ch->rules;
+    if (LIKELY(!(*ch->polled | rules.special | rules.drain | rules.two_buses)))
+        catch_up(ch, clock, from, before, until, false, (struct rules){0});
+    else if (!(*ch->polled | rules.special) && rules.drain & rules.two_buses)
+        catch_up(ch, clock, from, before, until, false, (struct rules){.drain = true, .two_buses = true});
+    else
+        catch_up(ch, clock, from, before, until, *ch->polled, rules);
 }
 
 void channel_settle(struct dram_channel *ch) {

@@ -1,5 +1,6 @@
 /* One memory channel: a queue of requests, the banks with their open rows, and the scheduling of commands. Time is in
- * memory cycles. Private to src/dram; the controller (dram.c) owns the channels and connects them to ports.
+ * memory cycles, but requests arrive in core cycles. Private to src/dram; the controller (dram.c) owns the channels and
+ * connects them to ports.
  *
  * In each cycle every bank offers at most one column command and one row command, chosen among its requests by the
  * scheduler (scheduler.h). Of the offered commands that the timings allow, the channel issues that of the oldest
@@ -9,7 +10,7 @@
  * row policy (row_policy.h), in a cycle in which the command bus is free.
  *
  * Lazy evaluation. A channel advances from event to event: `next` is a cycle before which no command can be issued, and
- * channel_run() jumps there. It is the minimum of lower bounds, one for each class of command (`column_next`,
+ * channel_catch_up() jumps there. It is the minimum of lower bounds, one for each class of command (`column_next`,
  * `row_next`) and one for rare events (`rare_next`: starvation, refresh, row policy).
  *
  *   - Why it is exact: the commands possible in a cycle depend on the queues, the open rows and the earliest issue times,
@@ -34,33 +35,32 @@
 #include "dram/dram.h"
 #include "dram/dram_config.h"
 #include "dram/scheduler.h"
+#include "sim/clock.h"
 #include "sim/message.h"
 
-enum { DRAM_BANKS_MAX = 64, REQUEST_NONE = 0xFFFF };
+enum { DRAM_BANKS_MAX = 64 };
 
 /* The buses of column and row commands; the same bus in memories with one command bus. */
 enum dram_bus { COLUMN_BUS, ROW_BUS };
 
-/* A request, from leaving a slice's port until its reply is pushed into one. Two cache lines of the host, so that its
- * address is computed by a shift. */
+/* A request, from leaving a slice's port until its reply is pushed into one. */
 struct dram_request {
     struct message message;
-    uint64_t entered;     /* time of entering the queue, in memory cycles */
-    uint64_t done;        /* last data on the bus, in memory cycles */
-    uint64_t ready;       /* earliest core cycle to enter the queue, then that of entering it */
-    uint64_t ready_cycle; /* the same in memory cycles: the last that has begun by then */
-    uint64_t rank;        /* priority, lowest first: RANK_WAITING, order of arrival, bank */
-    uint64_t begun_at;    /* memory cycle of its first command */
+    struct dram_request *next; /* next younger arrival, then request of the same bank and queue; the next free one */
+    uint64_t entered;          /* time of entering the queue, in memory cycles */
+    uint64_t done;             /* last data on the bus, in memory cycles */
+    uint64_t ready;            /* earliest core cycle to enter the queue, then that of entering it */
+    uint64_t ready_cycle;      /* the same in memory cycles: the last that has begun by then */
+    uint64_t rank;             /* priority, lowest first: RANK_WAITING, order of arrival, bank */
+    uint64_t begun_at;         /* memory cycle of its first command */
     uint32_t row;
     uint32_t column; /* for the command log */
-    uint16_t next;   /* next younger request of the same bank and queue */
     uint16_t slice;  /* source port */
     uint8_t bank;
     uint8_t write;  /* 0 or 1 */
     uint8_t bursts; /* bursts of the line still to be transferred, one bit each */
     bool begun;     /* its first command has been issued */
     bool forwarded; /* a read whose data came from the write queue */
-    uint8_t spare[31];
 };
 
 /* Bits of a rank: the request's row has not been opened for it, or has; then it has priority over all others. Either
@@ -70,24 +70,24 @@ struct dram_request {
 
 static inline bool request_row_opened(const struct dram_request *request) { return request->rank < RANK_WAITING; }
 
-_Static_assert(sizeof(struct dram_request) == 128, "two cache lines of the host");
+_Static_assert(sizeof(struct dram_request) <= 128, "two cache lines of the host");
 
 /* Requests that compete with each other: all of a channel's, or only its reads or its writes. The requests whose
  * commands a bank offers are its *candidates*, one for a column and one for a row command; sets of banks are bit
  * masks. */
 struct dram_queue {
-    uint64_t hit[2];                       /* banks with a candidate for a column command: read, write */
-    uint64_t closed;                       /* banks with a candidate for an activate */
-    uint64_t conflict;                     /* banks with a candidate for a precharge */
-    uint64_t activated;                    /* banks whose candidate has had its row opened */
-    uint64_t strict;                       /* banks whose oldest request is starved: no row hit overtakes it */
-    unsigned room;                         /* free entries of the channel's queue */
-    unsigned in_queue;                     /* requests that hold an entry, until their row is opened */
-    unsigned waiting;                      /* requests that still need a column command */
-    uint16_t candidate[2][DRAM_BANKS_MAX]; /* by enum dram_bus */
-    uint64_t rank[2][DRAM_BANKS_MAX];      /* of the candidates */
-    uint16_t head[DRAM_BANKS_MAX], tail[DRAM_BANKS_MAX]; /* list of the bank's requests, oldest first */
-    uint16_t entries[DRAM_BANKS_MAX];                    /* in_queue per bank */
+    uint64_t hit[2];    /* banks with a candidate for a column command: read, write */
+    uint64_t closed;    /* banks with a candidate for an activate */
+    uint64_t conflict;  /* banks with a candidate for a precharge */
+    uint64_t activated; /* banks whose candidate has had its row opened */
+    uint64_t strict;    /* banks whose oldest request is starved: no row hit overtakes it */
+    unsigned room;      /* free entries of the channel's queue */
+    unsigned in_queue;  /* requests that hold an entry, until their row is opened */
+    unsigned waiting;   /* requests that still need a column command */
+    struct dram_request *candidate[2][DRAM_BANKS_MAX];                /* by enum dram_bus */
+    uint64_t rank[2][DRAM_BANKS_MAX];                                 /* of the candidates */
+    struct dram_request *head[DRAM_BANKS_MAX], *tail[DRAM_BANKS_MAX]; /* the bank's requests, oldest first; or NULL */
+    uint16_t entries[DRAM_BANKS_MAX];                                 /* in_queue per bank */
 };
 
 /* Minimum distances between commands, from the device's timings. [0] is for reads, [1] for writes. */
@@ -129,7 +129,6 @@ struct dram_channel {
     bool column_groups, activate_groups; /* whether timings within a bank group are longer than others */
     struct rules rules;
     struct dram_queue *active, *idle; /* of `queue`: the one that is served, and the other */
-    struct dram_queue *queue_of[2];   /* of `queue`: the one that reads enter, and writes */
     unsigned group_mask;
     uint64_t next_rank; /* of the next request, without its bank */
     uint64_t by_offer;  /* all banks if the scheduler has an `offer`, else none */
@@ -155,14 +154,13 @@ struct dram_channel {
     uint64_t last_activates[4];
     unsigned activate_count;
 
-    struct dram_request *request;
-    uint16_t *free_request;
+    struct dram_request *request, *free_request; /* all requests; the free ones, linked by `next` */
     unsigned free_count, request_count;
-    uint16_t arrival, last_arrival; /* requests on the path to the queue, linked by `next`; REQUEST_NONE: none */
-    uint64_t blocked_since;         /* core cycle since which the first of them waits for a full queue; else NEVER */
-    uint64_t enter_from;            /* earliest core cycle for the next to enter: one per cycle */
-    unsigned writes;                /* writes among all requests, from port to port */
-    uint16_t *done; /* requests whose last data is scheduled and that the controller has not collected */
+    struct dram_request *arrival, *last_arrival; /* requests on the path to the queue, linked by `next` */
+    uint64_t blocked_since;     /* core cycle since which the first of them waits for a full queue; else NEVER */
+    struct moment enter_from;   /* earliest time for the next to enter: one per core cycle */
+    unsigned writes;            /* writes among all requests, from port to port */
+    struct dram_request **done; /* requests whose last data is scheduled and that the controller has not collected */
     unsigned done_count;
 
     struct dram_delays delay;
@@ -190,12 +188,24 @@ void channel_release(struct dram_channel *channel);
 void channel_settle(struct dram_channel *channel);
 
 /* Allocates a request: there must be a free one. */
-static inline uint16_t channel_allocate(struct dram_channel *channel) {
+static inline struct dram_request *channel_allocate(struct dram_channel *channel) {
     assert(channel->free_count);
-    return channel->free_request[--channel->free_count];
+    struct dram_request *request = channel->free_request;
+    channel->free_request = request->next;
+    channel->free_count--;
+    return request;
 }
-static inline void channel_free(struct dram_channel *channel, uint16_t index) {
-    channel->free_request[channel->free_count++] = index;
+static inline void channel_free(struct dram_channel *channel, struct dram_request *request) {
+    request->next = channel->free_request;
+    channel->free_request = request;
+    channel->free_count++;
+}
+
+/* Adds a request to the arrivals, with the cycle from which it may enter its queue. */
+static inline void channel_arrive(struct dram_channel *channel, struct dram_request *request) {
+    request->next = NULL;
+    *(channel->arrival ? &channel->last_arrival->next : &channel->arrival) = request;
+    channel->last_arrival = request;
 }
 
 static inline bool channel_idle(const struct dram_channel *channel) {
@@ -210,26 +220,32 @@ static inline uint64_t channel_next_column(const struct dram_channel *channel) {
     return hits || channel->rules.special ? channel->next : channel->next + channel->delay.first_column;
 }
 
-static inline bool channel_has_room(const struct dram_channel *channel, bool write, unsigned bank) {
-    const struct dram_queue *queue = channel->queue_of[write];
+static inline bool queue_has_room(const struct dram_channel *channel, const struct dram_queue *queue, unsigned bank) {
     return queue->room || queue->entries[bank] < channel->bank_queue;
 }
+static inline bool channel_has_room(const struct dram_channel *channel, bool write, unsigned bank) {
+    return queue_has_room(channel, &channel->queue[channel->rules.drain & write], bank);
+}
 
-/* The oldest request of a bank for its open row, REQUEST_NONE if there is none; for schedulers. */
-static inline uint16_t channel_oldest_hit(const struct dram_channel *channel, const struct dram_queue *queue,
-                                          unsigned bank) {
-    uint16_t hit = channel->open >> bank & 1 ? queue->head[bank] : REQUEST_NONE;
-    while (hit != REQUEST_NONE && channel->request[hit].row != channel->open_row[bank])
-        hit = channel->request[hit].next;
+/* The oldest request of a bank for its open row, NULL if there is none; for schedulers. */
+static inline struct dram_request *channel_oldest_hit(const struct dram_channel *channel,
+                                                      const struct dram_queue *queue, unsigned bank) {
+    struct dram_request *hit = channel->open >> bank & 1 ? queue->head[bank] : NULL;
+    while (hit && hit->row != channel->open_row[bank]) hit = hit->next;
     return hit;
 }
 
-/* Puts a request into its queue, which must have a free entry, in memory cycle `cycle`; its commands can be issued from
- * the next cycle on. */
-void channel_enter(struct dram_channel *channel, uint16_t index, uint64_t cycle);
+/* Whether channel_catch_up() would do anything. */
+static inline bool channel_has_work(const struct dram_channel *channel, uint64_t before, uint64_t until) {
+    if (channel->next <= until) return true;
+    const struct dram_request *first = channel->blocked_since == NEVER ? channel->arrival : NULL;
+    return first && first->ready < before && channel->enter_from.core < before;
+}
 
-/* Issues all commands due in cycles up to and including `until`; if a request waits for a full queue, only up to the
- * cycle that frees an entry. Returns that cycle, NEVER if there was none. */
-uint64_t channel_run(struct dram_channel *channel, uint64_t until, const struct dram_request *waiting);
+/* Computes what has happened before core cycle `before` and in memory cycles up to and including `until`, in order of
+ * time: issues the commands that are due, and moves arrivals into their queue, one per core cycle. The channel has caught
+ * up with `from` before. */
+void channel_catch_up(struct dram_channel *channel, struct clock clock, const struct moment *from, uint64_t before,
+                      uint64_t until);
 
 #endif

@@ -42,19 +42,15 @@ static bool groups_bind(const struct dram_delays *delay) {
     return bind;
 }
 
-static void init_queue(struct dram_queue *queue, int64_t room) {
-    queue->room = (unsigned)room;
-    for (unsigned b = 0; b < DRAM_BANKS_MAX; b++) queue->head[b] = queue->tail[b] = REQUEST_NONE;
-}
+static void init_queue(struct dram_queue *queue, int64_t room) { queue->room = (unsigned)room; }
 
 static void init_requests(struct dram_channel *ch, const struct dram_config *dram) {
     unsigned queues = dram->write_drain ? 2 : 1;
     ch->request_count = ch->queue[0].room + ch->queue[1].room + queues * ch->bank_queue * (unsigned)ch->device->banks +
                         (unsigned)dram->return_queue;
     ch->request = mem_alloc_lines(ch->request_count, sizeof *ch->request);
-    ch->free_request = mem_alloc(ch->request_count, sizeof *ch->free_request);
     ch->done = mem_alloc(ch->request_count, sizeof *ch->done);
-    for (unsigned i = ch->request_count; i-- > 0;) channel_free(ch, (uint16_t)i);
+    for (unsigned i = ch->request_count; i-- > 0;) channel_free(ch, &ch->request[i]);
 }
 
 static const void *values_of(const struct config *config, const struct policy *policy) {
@@ -104,17 +100,13 @@ void channel_init(struct dram_channel *ch, const struct config *config, unsigned
     init_requests(ch, dram);
     ch->active = &ch->queue[0];
     ch->idle = &ch->queue[1];
-    ch->queue_of[0] = &ch->queue[0];
-    ch->queue_of[1] = &ch->queue[dram->write_drain];
     ch->next_rank = RANK_WAITING;
     ch->column_next = ch->row_next = ch->starve_next = ch->close_next = ch->blocked_since = NEVER;
-    ch->arrival = ch->last_arrival = REQUEST_NONE;
     ch->refresh_due = ch->device->refresh ? (uint64_t)ch->device->tREFI : NEVER;
     ch->refresh_next = ch->rare_next = ch->next = ch->refresh_due;
 }
 
 void channel_release(struct dram_channel *ch) {
     free(ch->request);
-    free(ch->free_request);
     free(ch->done);
 }

@@ -42,12 +42,6 @@
 
 STATS_TABLE(dram_stat_table, "dram", dram_stats, DRAM_STATS);
 
-/* A core cycle, the last memory cycle that has begun by its start, and the time since then, in units of which a memory
- * cycle has clock.core and a core cycle clock.domain. */
-struct moment {
-    uint64_t core, cycle, fraction;
-};
-
 /* The controller's state for one slice's ports. */
 struct slice_side {
     struct port input, output;
@@ -86,21 +80,6 @@ struct dram {
     unsigned slices_per_mc; /* without the slices that follow all others */
 };
 
-/* ------------------------------------------------------------------ time */
-
-/* The moment of core cycle `core`, not before `from`. */
-static inline struct moment moment_at(struct clock clock, struct moment from, uint64_t core) {
-    uint64_t ahead = from.fraction + (core - from.core) * clock.domain, cycles = ahead / clock.core;
-    return (struct moment){core, from.cycle + cycles, ahead - cycles * clock.core};
-}
-
-/* The first core cycle, not before `from`, by which memory cycle `cycle` has begun. */
-static inline uint64_t core_cycle_of(struct clock clock, const struct moment *from, uint64_t cycle) {
-    if (cycle <= from->cycle) return from->core;
-    uint64_t behind = (cycle - from->cycle) * clock.core - from->fraction;
-    return from->core + (behind + clock.domain - 1) / clock.domain;
-}
-
 /* ------------------------------------------------------------------- replies */
 
 /* The data of a read will be visible to the slice when its reply has been pushed. A first command in the memory cycle
@@ -120,27 +99,27 @@ static NEVER_INLINE void observe_read(struct controller *mc, const struct slice_
 }
 
 static inline void send_reply(struct controller *mc, struct slice_side *slice, struct dram_channel *channel,
-                              uint16_t index, uint64_t now) {
-    struct dram_request *request = &channel->request[index];
-    uint64_t done = max_u64(core_cycle_of(mc->clock, &mc->caught_up, request->done), now);
+                              struct dram_request *request, uint64_t now) {
+    uint64_t done = max_u64(clock_core_after(mc->clock, &mc->caught_up, request->done), now);
     request->message.kind = request->write ? MESSAGE_ACK : MESSAGE_DATA;
     channel->writes -= request->write;
     port_push_late(&slice->output, now, done - now, &request->message, sizeof request->message);
     if (UNLIKELY(mc->engine->latency != NULL) && !request->write) observe_read(mc, slice, request);
-    channel_free(channel, index);
+    channel_free(channel, request);
     if (UNLIKELY(mc->full)) mc->full &= ~channel->bit;
 }
 
 /* Sends replies for requests that a channel has completed. The data may still be in flight: the port makes it visible
  * in time. */
-static inline void reply(struct controller *mc, struct dram_channel *channel, uint16_t index, uint64_t now) {
-    struct slice_side *slice = &mc->slice[channel->request[index].slice];
+static inline void reply(struct controller *mc, struct dram_channel *channel, struct dram_request *request,
+                         uint64_t now) {
+    struct slice_side *slice = &mc->slice[request->slice];
     if (LIKELY(ring_empty(&slice->returns) && port_can_push(&slice->output, now))) {
-        send_reply(mc, slice, channel, index, now);
+        send_reply(mc, slice, channel, request, now);
         return;
     }
     if (ring_empty(&slice->returns)) port_await_credit(&slice->output, now);
-    ring_push(&slice->returns, channel->index << 16 | index);
+    ring_push(&slice->returns, channel->index << 16 | (uint32_t)(request - channel->request));
     mc->waiting_returns++;
 }
 
@@ -152,7 +131,7 @@ static inline void collect(struct controller *mc, struct dram_channel *channel, 
 /* When a controller that keeps up would have sent the reply: the core cycle of the last column command or, in the second
  * half of a cycle, of entering the queue, for a forwarded read. */
 static inline uint64_t sending_time(const struct controller *mc, const struct dram_channel *channel, unsigned i) {
-    const struct dram_request *request = &channel->request[channel->done[i]];
+    const struct dram_request *request = channel->done[i];
     if (request->forwarded) return request->ready * 2 + 1;
     return clock_core_cycle(mc->clock, request->done - channel->delay.done[request->write]) * 2;
 }
@@ -187,8 +166,7 @@ static inline bool share_slices(const struct controller *mc) {
     for (uint64_t channels = mc->done; channels; channels &= channels - 1) {
         const struct dram_channel *channel = &mc->channel[lowest_bit(channels)];
         uint64_t own = 0;
-        for (unsigned i = 0; i < channel->done_count; i++)
-            own |= UINT64_C(1) << channel->request[channel->done[i]].slice;
+        for (unsigned i = 0; i < channel->done_count; i++) own |= UINT64_C(1) << channel->done[i]->slice;
         if (slices & own) return true;
         slices |= own;
     }
@@ -210,7 +188,8 @@ static void drain_returns(struct controller *mc, uint64_t now) {
         struct slice_side *slice = &mc->slice[i];
         while (!ring_empty(&slice->returns) && port_can_push(&slice->output, now)) {
             uint32_t entry = ring_pop(&slice->returns);
-            send_reply(mc, slice, &mc->channel[entry >> 16], (uint16_t)entry, now);
+            struct dram_channel *channel = &mc->channel[entry >> 16];
+            send_reply(mc, slice, channel, &channel->request[entry & 0xFFFF], now);
             mc->waiting_returns--;
         }
         if (!ring_empty(&slice->returns)) port_await_credit(&slice->output, now);
@@ -230,19 +209,17 @@ static inline uint64_t first_data(const struct dram_channel *channel, uint64_t c
 }
 
 /* Converts the head of the slice's port to a request of its channel, which has a free one. */
-static inline void take_in(struct controller *mc, unsigned slice_index, struct dram_channel *channel,
-                           const struct moment *ready, uint64_t now) {
+static inline void take_in(struct controller *mc, unsigned slice_index, struct dram_channel *channel, uint64_t now) {
     struct port *input = &mc->slice[slice_index].input;
-    uint16_t index = channel_allocate(channel);
-    struct dram_request *request = &channel->request[index];
-    memcpy(&request->message, port_peek(input, now), sizeof request->message);
-    port_pop(input, now);
+    struct dram_request *request = channel_allocate(channel);
+    memcpy(&request->message, port_take(input, now), sizeof request->message);
+    if (port_next_visible(input) == NEVER) mc->asking &= ~(UINT64_C(1) << slice_index);
     struct location place;
     address_map_locate(mc->map, message_place_in_memory(&request->message), &place);
     assert(place.mc == mc->index && "a slice sends to the controller that owns the line");
-    if (input->pushed == input->popped) mc->asking &= ~(UINT64_C(1) << slice_index);
-    request->ready = ready->core;
-    request->ready_cycle = ready->cycle;
+    struct moment ready = clock_moment(mc->clock, &mc->caught_up, now + mc->controller_cycles);
+    request->ready = ready.core;
+    request->ready_cycle = ready.cycle;
     request->row = place.row;
     if (UNLIKELY(channel->log != NULL)) request->column = place.column;
     request->bank = (uint8_t)place.bank;
@@ -250,122 +227,93 @@ static inline void take_in(struct controller *mc, unsigned slice_index, struct d
     request->write = request->message.kind == MESSAGE_WRITE;
     channel->writes += request->write;
     request->bursts = mc->bursts_of[request->message.sectors];
-    request->next = REQUEST_NONE;
-    bool first = channel->arrival == REQUEST_NONE;
-    *(first ? &channel->arrival : &channel->request[channel->last_arrival].next) = index;
-    channel->last_arrival = index;
+    bool first = !channel->arrival;
+    channel_arrive(channel, request);
     mc->occupied |= channel->bit;
     /* Other requests are due after those that have arrived before them. */
     if (first || channel->writes)
-        lower_due(mc, core_cycle_of(mc->clock, &mc->caught_up, first_data(channel, ready->cycle + 1, true)));
+        lower_due(mc, clock_core_after(mc->clock, &mc->caught_up, first_data(channel, ready.cycle + 1, true)));
     if (UNLIKELY(!channel->free_count)) {
         mc->full |= channel->bit;
         mc->due = now; /* it may not run behind any more */
     }
 }
 
-/* Accepts the message at the head of a slice's port, unless it is not visible yet or its channel is `taken`. */
-static inline bool accept_head(struct controller *mc, unsigned slice_index, uint64_t *taken, const struct moment *ready,
-                               uint64_t now) {
-    struct slice_side *slice = &mc->slice[slice_index];
-    const struct message *message = port_peek(&slice->input, now);
-    if (!message) return false;
-    unsigned channel = 0;
-    if (mc->channels > 1) {
-        if (slice->head_channel == CHANNEL_UNKNOWN) {
-            struct location place;
-            address_map_locate(mc->map, message_place_in_memory(message), &place);
-            slice->head_channel = place.channel;
-        }
-        channel = slice->head_channel;
-        if (*taken >> channel & 1) return false;
-        slice->head_channel = CHANNEL_UNKNOWN;
-    }
-    *taken |= UINT64_C(1) << channel;
-    take_in(mc, slice_index, &mc->channel[channel], ready, now);
-    return true;
-}
-
 static inline uint64_t rotate_right(uint64_t set, unsigned by) { return set >> by | set << (-by % 64); }
 
-/* Accepts one request per channel from the slices' ports, round robin. Returns whether to try again in the next cycle:
- * if one was accepted and a slice may have another. A channel without free requests is tried again in the tick in which
- * a reply has freed one, or after it (controller_tick). */
-static inline bool accept_requests(struct controller *mc, uint64_t now) {
-    uint64_t *pushed = &mc->pushed[(now + 1) & 1], full = mc->full, taken = full;
+/* The slices that may send a request, in order of their turns: bit 0 is the one whose turn it is. */
+static inline uint64_t slices_by_turn(const struct controller *mc) { return rotate_right(mc->asking, mc->turn); }
+
+static inline unsigned next_turn(const struct controller *mc, unsigned slice) {
+    return slice + 1 == mc->slices ? 0 : slice + 1;
+}
+
+/* Accepts a request for the only channel. */
+static inline bool accept_one(struct controller *mc, uint64_t now) {
+    for (uint64_t left = slices_by_turn(mc); left; left &= left - 1) {
+        unsigned slice = (lowest_bit(left) + mc->turn) % 64;
+        if (port_next_visible(&mc->slice[slice].input) > now) continue;
+        mc->turn = next_turn(mc, slice);
+        take_in(mc, slice, mc->channel, now);
+        return true;
+    }
+    return false;
+}
+
+/* The channel of the message at the head of the slice's port. */
+static inline unsigned channel_of_head(const struct controller *mc, struct slice_side *slice, uint64_t now) {
+    if (slice->head_channel == CHANNEL_UNKNOWN) {
+        struct location place;
+        address_map_locate(mc->map, message_place_in_memory(port_peek(&slice->input, now)), &place);
+        slice->head_channel = place.channel;
+    }
+    return slice->head_channel;
+}
+
+/* Accepts one request for each channel. */
+static inline bool accept_for_each(struct controller *mc, uint64_t now) {
+    uint64_t full = mc->full, taken = full;
+    unsigned turn = mc->turn;
+    for (uint64_t left = slices_by_turn(mc); left && taken != mc->all_channels; left &= left - 1) {
+        unsigned index = (lowest_bit(left) + turn) % 64;
+        struct slice_side *slice = &mc->slice[index];
+        if (port_next_visible(&slice->input) > now) continue;
+        unsigned channel = channel_of_head(mc, slice, now);
+        if (taken >> channel & 1) continue;
+        slice->head_channel = CHANNEL_UNKNOWN;
+        if (taken == full) mc->turn = next_turn(mc, index);
+        taken |= UINT64_C(1) << channel;
+        take_in(mc, index, &mc->channel[channel], now);
+    }
+    return taken != full;
+}
+
+/* Accepts one request per channel from the slices' ports, round robin, and tries again in the next cycle if one was
+ * accepted and a slice may have another. A channel without free requests is tried again in the tick in which a reply has
+ * freed one, or after it (plan_next_tick). */
+static inline void accept_requests(struct controller *mc, uint64_t now) {
+    uint64_t *pushed = &mc->pushed[(now + 1) & 1];
     mc->asking |= *pushed;
     *pushed = 0;
-    if (!mc->asking || full == mc->all_channels) return false;
-    struct moment ready = moment_at(mc->clock, mc->caught_up, now + mc->controller_cycles);
-    unsigned turn = mc->turn;
-    for (uint64_t left = rotate_right(mc->asking, turn); left;
-         left &= left - 1) { /* bit 0: the slice whose turn it is */
-        unsigned slice = (lowest_bit(left) + turn) % 64;
-        bool first = taken == full;
-        if (!accept_head(mc, slice, &taken, &ready, now)) continue;
-        if (first) mc->turn = slice + 1 == mc->slices ? 0 : slice + 1;
-        if (taken == mc->all_channels) break;
-    }
-    return taken != full && mc->asking;
+    if (!mc->asking || mc->full == mc->all_channels) return;
+    bool accepted = mc->channels == 1 ? accept_one(mc, now) : accept_for_each(mc, now);
+    if (accepted && mc->asking) engine_wake_near(mc->engine, mc->waker, now + 1);
 }
 
 /* ------------------------------------------------------------------ catching up */
 
-/* The channel's part of catch_up. Its oldest arrival waits for a full queue, or enters it, after the commands before it
- * have been issued. */
-static inline void catch_up_channel(struct controller *mc, struct dram_channel *channel, uint64_t before,
-                                    uint64_t until) {
-    for (;;) {
-        uint64_t core = 0, cycle = until;
-        const struct dram_request *first = NULL, *waiting = NULL;
-        if (channel->arrival != REQUEST_NONE) {
-            first = &channel->request[channel->arrival];
-            core = max_u64(first->ready, channel->enter_from);
-            if (channel->blocked_since != NEVER)
-                waiting = first;
-            else if (core >= before)
-                first = NULL;
-            else
-                cycle = core == first->ready ? first->ready_cycle : moment_at(mc->clock, mc->caught_up, core).cycle;
-        }
-        uint64_t room = channel->next <= cycle ? channel_run(channel, cycle, waiting) : NEVER;
-        if (!first) return;
-        if (waiting) {
-            if (room == NEVER) return;
-            channel->enter_from = core_cycle_of(mc->clock, &mc->caught_up, room);
-            channel->stats.queue_full_cycles += channel->enter_from - channel->blocked_since;
-            channel->blocked_since = NEVER;
-        } else if (!channel_has_room(channel, first->write, first->bank)) {
-            channel->blocked_since = core;
-        } else {
-            uint16_t index = channel->arrival;
-            channel->arrival = first->next;
-            channel->enter_from = core + 1;
-            channel->request[index].ready = core;
-            channel_enter(channel, index, cycle);
-        }
-    }
-}
-
 /* Computes what has happened in `channels` before core cycle `before` and in memory cycles up to `until`; the controller
- * has then caught up with `now`. Replies remain to be collected, unless `replies` is set. */
-static NEVER_INLINE void catch_up(struct controller *mc, uint64_t channels, uint64_t before, uint64_t until,
-                                  uint64_t now, bool replies) {
-    struct moment here = moment_at(mc->clock, mc->caught_up, now);
+ * has then caught up with `now`. Replies remain to be collected. */
+static inline void catch_up(struct controller *mc, uint64_t channels, uint64_t before, uint64_t until, uint64_t now) {
+    struct moment here = clock_moment(mc->clock, &mc->caught_up, now);
     for (until = min_u64(until, here.cycle); channels; channels &= channels - 1) {
         struct dram_channel *channel = &mc->channel[lowest_bit(channels)];
-        catch_up_channel(mc, channel, before, until);
+        if (!channel_has_work(channel, before, until)) continue;
+        channel_catch_up(channel, mc->clock, &mc->caught_up, before, until);
         if (channel->done_count) mc->done |= channel->bit;
-        if (channel_idle(channel) && channel->arrival == REQUEST_NONE) mc->occupied &= ~channel->bit;
+        if (channel_idle(channel) && !channel->arrival) mc->occupied &= ~channel->bit;
     }
     mc->caught_up = here;
-    if (replies) collect_all(mc, now);
-}
-
-/* Whether running behind cannot be observed. */
-static inline bool may_run_behind(const struct controller *mc) {
-    const struct dram_channel *channel = mc->channel;
-    return !mc->full && !mc->waiting_returns && !channel->log && !mc->engine->poll;
 }
 
 /* The core cycle by which the channels must have caught up: that of the next event or, if they may run behind, the
@@ -377,32 +325,40 @@ static inline uint64_t next_due(const struct controller *mc) {
         if (!channel_idle(channel))
             cycle =
                 min_u64(cycle, mc->behind ? first_data(channel, channel_next_column(channel), false) : channel->next);
-        if (channel->arrival != REQUEST_NONE && (mc->behind || channel->blocked_since == NEVER)) {
-            const struct dram_request *first = &channel->request[channel->arrival];
+        if (channel->arrival && (mc->behind || channel->blocked_since == NEVER)) {
+            const struct dram_request *first = channel->arrival;
             if (mc->behind) {
                 bool blocked = channel->blocked_since != NEVER; /* until a command frees an entry */
                 uint64_t from = blocked ? channel->next : max_u64(first->ready_cycle, mc->caught_up.cycle) + 1;
                 cycle = min_u64(cycle, first_data(channel, from, true));
             } else {
-                core = min_u64(core, max_u64(first->ready, channel->enter_from));
+                core = min_u64(core, max_u64(first->ready, channel->enter_from.core));
             }
         }
     }
-    return cycle == NEVER ? core : min_u64(core, core_cycle_of(mc->clock, &mc->caught_up, cycle));
+    return cycle == NEVER ? core : min_u64(core, clock_core_after(mc->clock, &mc->caught_up, cycle));
 }
 
 /* ------------------------------------------------------------- the component */
+
+/* Whether every event must be computed in its cycle. */
+static inline bool in_time(const struct controller *mc) { return mc->channel->log || mc->engine->poll; }
+
+/* Whether running behind cannot be observed. */
+static inline bool may_run_behind(const struct controller *mc) {
+    return !mc->full && !mc->waiting_returns && !in_time(mc);
+}
 
 /* Catches up with everything before core cycle `before` and in the memory cycles begun by `now`. A channel without
  * requests has only refreshes and precharges by its row policy: it issues them when its next request enters, or when
  * counters are read; but for the command log, in time. */
 static inline void keep_up(struct controller *mc, uint64_t before, uint64_t now) {
-    bool in_time = mc->channel->log || mc->engine->poll;
-    catch_up(mc, UNLIKELY(in_time) ? mc->all_channels : mc->occupied, before, NEVER, now, true);
+    catch_up(mc, UNLIKELY(in_time(mc)) ? mc->all_channels : mc->occupied, before, NEVER, now);
+    collect_all(mc, now);
 }
 
 /* The second half of a tick in which the controller has caught up, or must do so. */
-static inline void plan_next_tick(struct controller *mc, uint64_t now) {
+static ALWAYS_INLINE void plan_next_tick(struct controller *mc, uint64_t now) {
     mc->behind = may_run_behind(mc);
     if (!mc->behind) {
         uint64_t full = mc->full;
@@ -416,17 +372,27 @@ static inline void plan_next_tick(struct controller *mc, uint64_t now) {
     engine_wake_by(mc->engine, mc->waker, mc->due);
 }
 
+/* A tick in which the controller catches up. */
+static NEVER_INLINE void tick_and_catch_up(struct controller *mc, uint64_t now) {
+    keep_up(mc, now, now);
+    if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
+    accept_requests(mc, now);
+    plan_next_tick(mc, now);
+}
+
+/* The last free request of a channel has been taken. */
+static NEVER_INLINE void stop_running_behind(struct controller *mc, uint64_t now) { plan_next_tick(mc, now); }
+
 static void controller_tick(void *self, uint64_t now) {
     struct controller *mc = self;
     uint64_t due = mc->due;
-    bool catches_up = !mc->behind || due <= now;
-    if (catches_up) {
-        keep_up(mc, now, now);
-        if (UNLIKELY(mc->waiting_returns)) drain_returns(mc, now);
+    if (!mc->behind || due <= now) {
+        tick_and_catch_up(mc, now);
+        return;
     }
-    if (accept_requests(mc, now)) engine_wake_near(mc->engine, mc->waker, now + 1);
-    if (catches_up || mc->due <= now)
-        plan_next_tick(mc, now);
+    accept_requests(mc, now);
+    if (UNLIKELY(mc->due <= now))
+        stop_running_behind(mc, now);
     else if (mc->due < due)
         engine_wake_by(mc->engine, mc->waker, mc->due);
 }
@@ -434,7 +400,7 @@ static void controller_tick(void *self, uint64_t now) {
 static void controller_settle(void *self, uint64_t now) {
     struct controller *mc = self;
     if (now == 0) return;
-    catch_up(mc, mc->all_channels, now, clock_domain_cycle(mc->clock, now - 1), now, false);
+    catch_up(mc, mc->all_channels, now, clock_domain_cycle(mc->clock, now - 1), now);
     mc->due = min_u64(mc->due, now); /* remaining replies are collected in the next tick */
     for (unsigned i = 0; i < mc->channels; i++) {
         struct dram_channel *channel = &mc->channel[i];
@@ -459,7 +425,7 @@ static void controller_explain(const void *self, uint64_t now, FILE *out) {
         unsigned inside = channel->request_count - channel->free_count;
         if (!inside) continue;
         unsigned arriving = 0;
-        for (uint16_t k = channel->arrival; k != REQUEST_NONE; k = channel->request[k].next) arriving++;
+        for (const struct dram_request *r = channel->arrival; r; r = r->next) arriving++;
         fprintf(out, "dram %u channel %u: %u requests: %u reads and %u writes queued, %u before the queue", mc->index,
                 i, inside, channel->queue[0].waiting, channel->queue[1].waiting, arriving);
         if (channel->blocked_since != NEVER)

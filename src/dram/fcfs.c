@@ -7,14 +7,11 @@
 #include "dram/scheduler.h"
 
 static struct dram_offer offer(const struct dram_channel *channel, const struct dram_queue *queue, unsigned bank) {
-    struct dram_offer none = {REQUEST_NONE, REQUEST_NONE};
-    uint16_t oldest = queue->head[bank];
+    struct dram_request *oldest = queue->head[bank];
     for (unsigned other = 0; other < (unsigned)channel->device->banks; other++)
-        if (queue->head[other] != REQUEST_NONE &&
-            channel->request[queue->head[other]].rank < channel->request[oldest].rank)
-            return none;
+        if (queue->head[other] && queue->head[other]->rank < oldest->rank) return (struct dram_offer){NULL, NULL};
     bool hits = channel_oldest_hit(channel, queue, bank) == oldest;
-    return hits ? (struct dram_offer){oldest, REQUEST_NONE} : (struct dram_offer){REQUEST_NONE, oldest};
+    return hits ? (struct dram_offer){oldest, NULL} : (struct dram_offer){NULL, oldest};
 }
 
 const struct dram_scheduler_ops dram_scheduler_fcfs = {

@@ -26,10 +26,9 @@ static int64_t row_hit_cap(const void *values) { return ((const struct oldest_co
 
 static struct dram_offer offer(const struct dram_channel *channel, const struct dram_queue *queue, unsigned bank) {
     struct dram_offer offer = {channel_oldest_hit(channel, queue, bank), queue->head[bank]};
-    if (offer.column == REQUEST_NONE) return offer;
-    while (offer.row != REQUEST_NONE && channel->request[offer.row].row == channel->open_row[bank])
-        offer.row = channel->request[offer.row].next;
-    if (request_row_opened(&channel->request[offer.column])) offer.row = REQUEST_NONE;
+    if (!offer.column) return offer;
+    while (offer.row && offer.row->row == channel->open_row[bank]) offer.row = offer.row->next;
+    if (request_row_opened(offer.column)) offer.row = NULL;
     return offer;
 }
 

@@ -25,7 +25,7 @@ static struct dram_offer offer(const struct dram_channel *channel, const struct 
     const struct round_robin_config *config = channel->scheduler_values;
     struct dram_offer offer = {channel_oldest_hit(channel, queue, bank), queue->head[bank]};
     bool served = channel->row_columns[bank] >= config->row_hits;
-    if (offer.column != REQUEST_NONE && (offer.column == offer.row || !served)) offer.row = REQUEST_NONE;
+    if (offer.column && (offer.column == offer.row || !served)) offer.row = NULL;
     return offer;
 }
 

@@ -11,7 +11,7 @@
  *      keeps no state and does not know the time. That makes skipping cycles exact: it is called again, for all banks, when
  *      the channel has changed (a command, an arrival), and not in between. The same holds for `order`.
  *   2. `offer.column` is a request for the bank's open row, `offer.row` one for another row, or any if no row is open;
- *      REQUEST_NONE offers nothing. Some bank must offer a command while the queue holds a request, or it never drains.
+ *      NULL offers nothing. Some bank must offer a command while the queue holds a request, or it never drains.
  *   3. A request that has waited for `dram.starvation_cycles` is not overtaken in its bank: if `offer` returns a younger
  *      one, the channel takes the oldest instead.
  *   4. `order`, if there is one, replaces age between banks: of the commands that could be issued, that of the bank with
@@ -29,10 +29,10 @@
 
 struct dram_channel;
 struct dram_queue;
+struct dram_request;
 
-/* Indices of requests. */
 struct dram_offer {
-    uint16_t column, row;
+    struct dram_request *column, *row;
 };
 
 struct dram_scheduler_ops {

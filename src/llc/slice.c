@@ -427,8 +427,8 @@ static enum hold write_through(struct slice *slice, const struct cache_access *a
 }
 
 /* Adds the request to the line's MSHR. A write-through takes effect now. */
-static inline void wait_for_line(struct slice *slice, struct cache_line *line, const struct message *message,
-                                 uint64_t key, bool passed_on, uint64_t now) {
+static ALWAYS_INLINE void wait_for_line(struct slice *slice, struct cache_line *line, const struct message *message,
+                                        uint64_t key, bool passed_on, uint64_t now) {
     unsigned mshr = line->mshr;
     mshr_add(&slice->mshrs, mshr, message, sizeof *message);
     if (LIKELY(message->kind == MESSAGE_READ)) return;

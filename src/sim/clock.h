@@ -32,4 +32,41 @@ static inline uint64_t clock_core_cycle(struct clock clock, uint64_t cycle) {
     return (uint64_t)(((unsigned __int128)cycle * clock.core + clock.domain - 1) / clock.domain);
 }
 
+/* A core cycle, the last domain cycle that has begun by its start, and the time since then, in units of which a domain
+ * cycle has clock.core and a core cycle clock.domain. Differences from a known moment need no 128-bit arithmetic. */
+struct moment {
+    uint64_t core, cycle, fraction;
+};
+
+/* The moment of core cycle `core`, not before `from`. */
+static inline struct moment clock_moment(struct clock clock, const struct moment *from, uint64_t core) {
+    uint64_t ahead = from->fraction + (core - from->core) * clock.domain, cycles = ahead / clock.core;
+    return (struct moment){core, from->cycle + cycles, ahead - cycles * clock.core};
+}
+
+/* The moment of the next core cycle. */
+static inline struct moment clock_next(struct clock clock, struct moment moment) {
+    moment.core++;
+    moment.fraction += clock.domain;
+    for (; moment.fraction >= clock.core; moment.fraction -= clock.core) moment.cycle++;
+    return moment;
+}
+
+/* The first core cycle, not before `from`, by which domain cycle `cycle` has begun. */
+static inline uint64_t clock_core_after(struct clock clock, const struct moment *from, uint64_t cycle) {
+    if (cycle <= from->cycle) return from->core;
+    uint64_t behind = (cycle - from->cycle) * clock.core - from->fraction;
+    return from->core + (behind + clock.domain - 1) / clock.domain;
+}
+
+/* The moment of that core cycle. */
+static inline struct moment clock_moment_after(struct clock clock, const struct moment *from, uint64_t cycle) {
+    if (cycle <= from->cycle) return *from;
+    uint64_t behind = (cycle - from->cycle) * clock.core - from->fraction;
+    uint64_t steps = (behind + clock.domain - 1) / clock.domain;
+    struct moment moment = {from->core + steps, cycle, steps * clock.domain - behind};
+    for (; moment.fraction >= clock.core; moment.fraction -= clock.core) moment.cycle++;
+    return moment;
+}
+
 #endif

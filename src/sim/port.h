@@ -110,7 +110,7 @@ static inline void *port_enter(struct port *port, uint64_t visible) {
 }
 
 /* Pushes a message that the caller writes into the returned slot immediately. */
-static inline void *port_push_place(struct port *port, uint64_t now) {
+static ALWAYS_INLINE void *port_push_place(struct port *port, uint64_t now) {
     uint64_t visible = now + port->reach;
     assert(port_can_push(port, now) && visible >= port->last_visible);
     if (LIKELY(port->reach < ENGINE_WHEEL))

@@ -32,7 +32,13 @@ static void compare_command(void *user, const struct dram_log_entry *entry) {
     c->seen++;
 }
 
-/* A new request for both. Few rows in few banks, so that hits and conflicts meet. */
+/* The channel issues the commands of cycles up to `cycle`, and arrivals of earlier core cycles than `before` enter; both
+ * clocks have the same frequency. */
+static void catch_up(struct dram_channel *channel, uint64_t before, uint64_t cycle) {
+    channel_catch_up(channel, (struct clock){1, 1}, &(struct moment){0}, before, cycle);
+}
+
+/* A new request for both, which enters in `cycle`. Few rows in few banks, so that hits and conflicts meet. */
 static void add_request(struct comparison *c, unsigned name, bool write, uint64_t cycle, unsigned banks,
                         uint64_t *random) {
     struct oracle_request request = {.name = name,
@@ -40,16 +46,19 @@ static void add_request(struct comparison *c, unsigned name, bool write, uint64_
                                      .row = (unsigned)random_below(random, 3),
                                      .bursts = 1 + (unsigned)random_below(random, 4),
                                      .write = write};
-    uint16_t index = channel_allocate(&c->channel);
-    struct dram_request *own = &c->channel.request[index];
+    struct dram_request *own = channel_allocate(&c->channel);
     *own = (struct dram_request){
+        .ready = cycle,
+        .ready_cycle = cycle,
         .message = {.address = (uint64_t)name << NAME_SHIFT}, /* no line twice: no forwards */
         .row = request.row,
         .column = name << NAME_SHIFT,
         .bank = (uint8_t)request.bank,
         .write = request.write,
         .bursts = (uint8_t)(request.bursts > 1 ? low_mask(request.bursts) : 1 + random_below(random, 2))};
-    channel_enter(&c->channel, index, cycle);
+    channel_arrive(&c->channel, own);
+    c->channel.enter_from.core = cycle; /* several may enter in one cycle */
+    catch_up(&c->channel, cycle + 1, cycle);
     c->oracle.queue[c->oracle.count++] = request;
 }
 
@@ -76,7 +85,7 @@ static void compare(const char *const *settings, enum oracle_rule rule, unsigned
     for (uint64_t cycle = 0; cycle < CYCLES; cycle++) {
         dram_oracle_cycle(&c->oracle, (int64_t)cycle);
         if ((cycle + 1) % lag) continue;
-        channel_run(&c->channel, cycle, NULL);
+        catch_up(&c->channel, 0, cycle);
         while (c->channel.done_count) channel_free(&c->channel, c->channel.done[--c->channel.done_count]);
         c->wrong += c->seen != c->oracle.commands; /* the channel issued no command although the oracle did */
         if (c->wrong) break;
