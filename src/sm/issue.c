@@ -235,18 +235,6 @@ static ALWAYS_INLINE bool advance(struct sm *sm, unsigned warp, const struct ins
     return may_be_held;
 }
 
-static void registers_set(struct sm *sm, unsigned warp, const uint8_t *dst, uint64_t at) {
-    if (!dst[0]) return;
-    sm->register_at[warp][dst[0]] = at;
-    if (UNLIKELY(dst[1]))
-        for (unsigned i = 1; i < INSTR_DSTS && dst[i]; i++) sm->register_at[warp][dst[i]] = at;
-}
-
-void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t at) {
-    registers_set(sm, warp, dst, REGISTER_AT(at, beyond));
-    sm->results_at[warp] = max_u64(sm->results_at[warp], at);
-}
-
 /* Occupies the first free one of `count` until `busy_until`; keeps the array sorted. */
 static inline void take_first(uint64_t *free_at, unsigned count, uint64_t busy_until, uint64_t now) {
     unsigned last = count - 1, i = 0;
@@ -340,7 +328,6 @@ static ALWAYS_INLINE void issue(struct sm *sm, struct subcore *subcore, unsigned
         unit_take(sm, subcore, timing, reads, plain, now);
         if (instr->dst[0]) sm_result_at(sm, warp, instr->dst, false, now + timing->result_cycles + reads);
     } else if (instr_is_memory(instr)) {
-        registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
         lsu_accept(sm, &subcore->queue, warp, instr, reads, now);
         may_be_held = sm->at_atomic != 0;
     } else if (instr->op >= OP_tensor) { /* the last class */

@@ -56,6 +56,7 @@ static uint16_t load_take(struct sm *sm, unsigned warp, const struct instr *inst
     sm->loads_used++;
     *load = (struct load){.issued_at = now, .waiting = 1, .warp = (uint8_t)warp};
     memcpy(load->dst, instr->dst, sizeof load->dst);
+    registers_set(sm, warp, instr->dst, REGISTER_UNKNOWN(instr->space != SPACE_SHARED));
     return index;
 }
 
@@ -99,23 +100,6 @@ static inline void go_on(struct sm *sm, bool replayed, uint64_t now) {
         engine_wake_near(sm->engine, sm->waker, now + 1);
 }
 
-/* Called when another instruction becomes the first of the unit, or none is left. */
-static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
-    if (UNLIKELY(sm->shared->arbitrates)) {
-        arbiter_schedule(sm, now);
-        return;
-    }
-    if (lsu_is_empty(sm->lsu)) {
-        sm->lsu_next_at = NEVER;
-        return;
-    }
-    sm->lsu_next_at = max_u64(max_u64(lsu_first(sm->lsu)->ready_at, sm->lsu_free_at), now + 1);
-    if (sm->lsu_next_at == now + 1)
-        go_on(sm, replayed, now);
-    else
-        engine_wake_by(sm->engine, sm->waker, sm->lsu_next_at);
-}
-
 /* Cycles on the data port of the L1: of the bytes of all lanes, but at most of all sectors, which lanes may share. */
 static unsigned data_cycles(const struct sm *sm, const struct lsu_entry *entry, const struct instr *instr) {
     unsigned lanes = (unsigned)__builtin_popcount(instr->active) << instr->bytes_log2, sectors = 0;
@@ -151,13 +135,208 @@ static inline void accept_beyond(struct sm *sm, struct lsu_entry *entry, unsigne
     if (UNLIKELY(kind->special)) accept_atomic(sm, entry, true);
 }
 
+/* When the value of a load is in its registers, which leaves the unit in cycle `left_at` and has data in `ready_at`. */
+static inline uint64_t written_at(const struct sm *sm, uint64_t ready_at, uint64_t left_at) {
+    return max_u64(max_u64(ready_at, left_at) + sm->shared->writeback_cycles + sm->shared->load_stages, left_at + 1);
+}
+
+/* The value of a load is in its registers from cycle `at` on. */
+static ALWAYS_INLINE void load_result(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t issued_at,
+                                      uint64_t at) {
+    if (beyond) {
+        uint64_t cycles = at - issued_at;
+        sm->stats.load_cycles += cycles;
+        stat_min(&sm->stats.load_cycles_min, cycles);
+        stat_max(&sm->stats.load_cycles_max, cycles);
+        sm->beyond_at[warp] = max_u64(sm->beyond_at[warp], at);
+    }
+    sm_result_at(sm, warp, dst, beyond, at);
+    sm->loads_at[warp] = max_u64(sm->loads_at[warp], at);
+}
+
+/* The load of a warp that waits for more than registers is complete; its value is available in cycle `at`. */
+static NEVER_INLINE void release_warp(struct sm *sm, const struct load *load, uint64_t at, uint64_t now) {
+    if (load->holds) sm_due_later(sm, UINT64_C(1) << load->warp, at);
+    cta_warp_check(sm, load->warp, now);
+}
+
+/* The load is complete: its value is in the registers from cycle `at` on. */
+static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, uint64_t at, uint64_t now) {
+    struct load *load = &sm->load[index];
+    unsigned warp = load->warp;
+    if (beyond) {
+        if (UNLIKELY(sm->watch != NULL)) lsu_observe_end(sm, index, at, now);
+        sm->beyond[warp]--;
+    }
+    load_result(sm, warp, load->dst, beyond, load->issued_at, at);
+    sm->outstanding[warp]--;
+    if ((sm->wait_alu | sm->wait_memory) >> warp & 1) sm_classify_waiting(sm, warp, now);
+    if ((sm->at_fence | sm->exited | sm->at_atomic) >> warp & 1) release_warp(sm, load, at, now);
+    load->next = sm->load_free;
+    sm->load_free = index;
+    sm->loads_used--;
+}
+
+/* ---- execution ahead of time ----
+ *
+ * The first instruction of the unit is executed before its cycle if nothing can change the result until then: an access
+ * to shared memory, and a load whose lines are all in the constant or the read-only cache. A line there stays present,
+ * because only accesses of the unit evict lines, and they are made in order. What remains is the instruction's place in
+ * the queue, until the cycle in which it leaves.
+ *   - The limit of loads in flight cannot be reached until then: behind the instruction, the queue accepts no more than
+ *     fit.
+ *   - Where the cycle could be observed (counters are read, `--no-skip`), the instruction is executed in its own.
+ *   - The tests that compare the two: tests/sm/ahead_test.c and tests/machine. */
+
+static inline bool may_run_ahead(const struct sm *sm) {
+    return sm->runs_ahead && !sm->copying && sm->loads_used <= sm->shared->ahead_loads;
+}
+
+/* Whether an instruction can leave in cycle `left_at`, with a result in cycle `at`, ahead of time. */
+static inline bool is_near(const struct sm *sm, uint64_t left_at, uint64_t at, uint64_t now) {
+    return left_at < sm->engine->ahead_until && at - now < WARP_WHEEL;
+}
+
+/* Frees the places of instructions that have left. */
+static inline void vacate(struct lsu_queue *queue, uint64_t now) {
+    for (; queue->first != queue->head && queue->entry[queue->first & queue->mask].ready_at <= now; queue->first++)
+        queue->room++;
+}
+
+/* All places of the queue are taken, some by instructions that leave at a known time or have left: determines when it has
+ * room. */
+static NEVER_INLINE void await_room(const struct sm *sm, struct lsu_queue *queue, uint64_t now) {
+    vacate(queue, now);
+    queue->room_at = 0;
+    if (queue->room) return;
+    queue->room_at = queue->entry[queue->first & queue->mask].ready_at;
+    engine_wake_near(sm->engine, sm->waker, queue->room_at);
+}
+
+/* Adds an entry. */
+static inline void take_place(const struct sm *sm, struct lsu_queue *queue, uint64_t now) {
+    queue->tail++;
+    if (--queue->room) return;
+    queue->room_at = NEVER;
+    if (queue->first != queue->head) await_room(sm, queue, now);
+}
+
+/* An instruction occupies the unit until `free_at`. */
+static inline void occupy(struct sm *sm, uint64_t free_at) {
+    sm->lsu_free_at = free_at;
+    sm->engine->progress++;
+}
+
+/* The instruction that is being accepted leaves in cycle `left_at`. */
+static inline void leave_ahead(struct sm *sm, struct lsu_queue *queue, uint64_t left_at, uint64_t now) {
+    queue->entry[queue->tail & queue->mask].ready_at = left_at;
+    queue->head = queue->tail + 1;
+    take_place(sm, queue, now);
+}
+
+/* When an access to shared memory that begins in cycle `begin_at` has its value in registers, or a store has left. */
+static inline uint64_t shared_at(const struct sm *sm, uint64_t begin_at, unsigned conflicts, bool remote, bool load) {
+    unsigned latency = remote ? sm->shared->cluster_shared_cycles : sm->shared->shared_latency_cycles;
+    return load ? written_at(sm, begin_at + latency + conflicts - 1, begin_at) : begin_at;
+}
+
+/* Executes the instruction that is being accepted, an access to shared memory. Returns whether it could. */
+static ALWAYS_INLINE bool shared_ahead(struct sm *sm, struct lsu_queue *queue, unsigned warp, const struct instr *instr,
+                                       uint64_t begin_at, uint64_t now) {
+    unsigned conflicts = instr->conflicts ? instr->conflicts : 1;
+    uint64_t at = shared_at(sm, begin_at, conflicts, instr->flags & INSTR_CLUSTER, instr->op == OP_load);
+    if (!is_near(sm, begin_at, at, now)) return false;
+    load_result(sm, warp, instr->dst, false, now, at); /* a store has no registers, but fences and exits wait for it */
+    sm->stats.shared_accesses++;
+    sm->stats.shared_conflicts += conflicts - 1;
+    occupy(sm, begin_at + conflicts);
+    leave_ahead(sm, queue, begin_at, now);
+    return true;
+}
+
+/* The same for the first instruction of the unit, an access to shared memory that was accepted in an earlier cycle. */
+static NEVER_INLINE bool first_ahead(struct sm *sm, struct lsu_entry *entry, uint64_t begin_at, uint64_t now) {
+    unsigned conflicts = entry->request.conflicts, warp = entry->request.warp;
+    bool load = entry->load != LOAD_NONE;
+    uint64_t at = shared_at(sm, begin_at, conflicts, entry->remote, load);
+    if (!may_run_ahead(sm) || !is_near(sm, begin_at, at, now) || entry->copy || (load && sm->load[entry->load].holds))
+        return false;
+    sm->stats.shared_conflicts += conflicts - 1;
+    occupy(sm, begin_at + conflicts);
+    entry->ready_at = begin_at;
+    sm->lsu->head++;
+    if (!sm->lsu->room) await_room(sm, sm->lsu, now);
+    if (load) {
+        load_end(sm, entry->load, false, at, now);
+    } else {
+        sm->outstanding[warp]--;
+        sm->results_at[warp] = max_u64(sm->results_at[warp], at);
+        sm->loads_at[warp] = max_u64(sm->loads_at[warp], at);
+        cta_warp_check(sm, warp, now);
+    }
+    return true;
+}
+
+/* The same for a load, if it is one from the constant or the read-only cache. */
+static NEVER_INLINE bool load_ahead(struct sm *sm, struct lsu_queue *queue, unsigned warp, const struct instr *instr,
+                                    uint64_t begin_at, uint64_t now) {
+    const struct lsu_kind *kind =
+        &sm->shared->lsu_kind[kind_index(instr->op, instr->space, instr->cache, instr->flags)];
+    if (instr->op != OP_load || !kind->small_cache || kind->request.bypass) return false;
+    bool constant = instr->space == SPACE_CONST, perfect = constant && sm->shared->perfect_constant;
+    struct readonly_cache *cache = constant ? &sm->constant_cache : &sm->read_only_cache;
+    uint64_t *access = queue->entry[queue->tail & queue->mask].access;
+    unsigned count = coalesce(sm, warp, instr, false, access);
+    uint64_t left_at = begin_at + count - 1, at = written_at(sm, left_at + sm->shared->l1_latency_cycles, left_at);
+    if (!count || !is_near(sm, left_at, at, now)) return false;
+    if (!perfect && !readonly_hits(cache, access, count, sm->launch->program)) return false;
+    *(constant ? &sm->stats.constant_hits : &sm->stats.read_only_hits) += count;
+    sm->stats.accesses += count;
+    sm->stats.loads++;
+    sm->loading |= UINT64_C(1) << warp;
+    load_result(sm, warp, instr->dst, true, now, at);
+    occupy(sm, left_at + 1);
+    leave_ahead(sm, queue, left_at, now);
+    return true;
+}
+
+/* Called when another instruction becomes the first of the unit, or none is left. */
+static inline void schedule(struct sm *sm, bool replayed, uint64_t now) {
+    if (UNLIKELY(sm->shared->arbitrates)) {
+        arbiter_schedule(sm, now);
+        return;
+    }
+    while (!lsu_is_empty(sm->lsu)) {
+        struct lsu_entry *first = lsu_first(sm->lsu);
+        uint64_t begin_at = max_u64(max_u64(first->ready_at, sm->lsu_free_at), now + 1);
+        if (first->space == SPACE_SHARED && first_ahead(sm, first, begin_at, now)) continue;
+        sm->lsu_next_at = begin_at;
+        if (begin_at == now + 1)
+            go_on(sm, replayed, now);
+        else
+            engine_wake_by(sm->engine, sm->waker, begin_at);
+        return;
+    }
+    sm->lsu_next_at = NEVER;
+}
+
 void lsu_accept(struct sm *sm, struct lsu_queue *queue, unsigned warp, const struct instr *instr, unsigned reads,
                 uint64_t now) {
-    assert(queue->room && sm->load_free != LOAD_NONE);
+    assert(queue->room_at <= now && sm->load_free != LOAD_NONE);
     assert(instr_is_memory(instr) && instr->space <= SPACE_CONST && instr->cache <= CACHE_VOLATILE);
-    struct lsu_entry *entry = &queue->entry[queue->tail++ & queue->mask];
-    queue->room--;
-    entry->ready_at = now + sm->shared->operand_cycles + reads;
+    uint64_t ready_at = now + sm->shared->operand_cycles + reads;
+    if (!queue->room) vacate(queue, now);
+    bool local = instr->space >= SPACE_SHARED || instr->flags & INSTR_NONCOHERENT; /* probably not sent to the L1 */
+    if (local && sm->lsu_next_at == NEVER && may_run_ahead(sm) && instr->op != OP_atomic &&
+        !(instr->flags & INSTR_ASYNC)) {
+        uint64_t begin_at = max_u64(ready_at, sm->lsu_free_at);
+        if (instr->space == SPACE_SHARED ? shared_ahead(sm, queue, warp, instr, begin_at, now)
+                                         : load_ahead(sm, queue, warp, instr, begin_at, now))
+            return;
+    }
+    struct lsu_entry *entry = &queue->entry[queue->tail & queue->mask];
+    take_place(sm, queue, now);
+    entry->ready_at = ready_at;
     entry->space = instr->space;
     entry->copy = COPY_NONE;
     bool data = wants_data(sm, instr) || (instr->flags & INSTR_ASYNC);
@@ -177,46 +356,18 @@ void lsu_accept(struct sm *sm, struct lsu_queue *queue, unsigned warp, const str
     if (sm->lsu_next_at == NEVER || !sm->lsu) schedule(sm, false, now);
 }
 
-/* The load of a warp that waits for more than registers is complete; its value is available in cycle `at`. */
-static NEVER_INLINE void release_warp(struct sm *sm, const struct load *load, uint64_t at, uint64_t now) {
-    if (load->holds) sm_due_later(sm, UINT64_C(1) << load->warp, at);
-    cta_warp_check(sm, load->warp, now);
-}
-
-/* The load is complete: writes its value to the registers. */
-static ALWAYS_INLINE void load_end(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
-    struct load *load = &sm->load[index];
-    uint64_t at =
-        max_u64(max_u64(load->ready_at, now) + sm->shared->writeback_cycles + sm->shared->load_stages, now + 1);
-    if (beyond) {
-        uint64_t cycles = at - load->issued_at;
-        if (UNLIKELY(sm->watch != NULL)) lsu_observe_end(sm, index, at, now);
-        sm->stats.load_cycles += cycles;
-        stat_min(&sm->stats.load_cycles_min, cycles);
-        stat_max(&sm->stats.load_cycles_max, cycles);
-        sm->beyond[load->warp]--;
-        sm->beyond_at[load->warp] = max_u64(sm->beyond_at[load->warp], at);
-    }
-    unsigned warp = load->warp;
-    sm_result_at(sm, warp, load->dst, beyond, at);
-    sm->loads_at[warp] = max_u64(sm->loads_at[warp], at);
-    sm->outstanding[warp]--;
-    if ((sm->wait_alu | sm->wait_memory) >> warp & 1) sm_classify_waiting(sm, warp, now);
-    if ((sm->at_fence | sm->exited | sm->at_atomic) >> warp & 1) release_warp(sm, load, at, now);
-    load->next = sm->load_free;
-    sm->load_free = index;
-    sm->loads_used--;
-}
-
 /* One of the events that the load waits for has occurred. */
 static inline void load_progress(struct sm *sm, uint16_t index, bool beyond, uint64_t now) {
-    if (--sm->load[index].waiting == 0) load_end(sm, index, beyond, now);
+    struct load *load = &sm->load[index];
+    if (--load->waiting == 0) load_end(sm, index, beyond, written_at(sm, load->ready_at, now), now);
 }
 
 /* The instruction has sent all its accesses and leaves the unit. */
 static ALWAYS_INLINE void retire(struct sm *sm, struct lsu_entry *entry, bool beyond, uint64_t now) {
-    sm->lsu->head++;
-    sm->lsu->room++;
+    struct lsu_queue *queue = sm->lsu;
+    queue->room += ++queue->head - queue->first; /* those before it have left */
+    queue->first = queue->head;
+    queue->room_at = 0;
     sm->engine->progress++;
     if (LIKELY(!entry->copy) && entry->load != LOAD_NONE) {
         load_progress(sm, entry->load, beyond, now);

@@ -33,20 +33,42 @@ void readonly_release(struct readonly_cache *cache) {
     *cache = (struct readonly_cache){0};
 }
 
+/* Returns whether the access hits. `line` is set unless the line is the most recently used one of its set. */
+static inline bool look_up(struct readonly_cache *cache, const struct cache_access *access, struct cache_line **line) {
+    uint64_t *last_hit = &cache->last_hit[access->set];
+    if (LIKELY(access->key == *last_hit)) return true;
+    *line = cache_lookup(&cache->cache, access->set, access->key);
+    if (!*line || (*line)->state == LINE_RESERVED) return false;
+    cache_touch(&cache->cache, *line, access);
+    *last_hit = access->key;
+    return true;
+}
+
+static inline struct cache_access access_to(const struct readonly_cache *cache, uint64_t number, uint8_t program) {
+    return (struct cache_access){.key = cache_key(number, program), .set = cache_set_of(&cache->cache, number)};
+}
+
+bool readonly_hits(struct readonly_cache *cache, const uint64_t *address, unsigned count, uint8_t program) {
+    struct cache_line *line;
+    for (unsigned i = 1; i < count; i++) {
+        struct cache_access access = access_to(cache, address[i] >> cache->line_log2, program);
+        line = cache_lookup(&cache->cache, access.set, access.key);
+        if (!line || line->state == LINE_RESERVED) return false;
+    }
+    for (unsigned i = 0; i < count; i++) {
+        struct cache_access access = access_to(cache, address[i] >> cache->line_log2, program);
+        if (!look_up(cache, &access, &line)) return false; /* only the first */
+    }
+    return true;
+}
+
 enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t address, uint8_t program,
                                       uint32_t waiter) {
     uint64_t number = address >> cache->line_log2;
-    uint64_t key = cache_key(number, program);
-    struct cache_access access = {.key = key, .set = cache_set_of(&cache->cache, number)};
-    uint64_t *last_hit = &cache->last_hit[access.set];
-    if (LIKELY(key == *last_hit)) return READONLY_HIT; /* already the most recently used line of its set */
-    struct cache_line *line = cache_lookup(&cache->cache, access.set, access.key);
-    if (line && line->state != LINE_RESERVED) {
-        cache_touch(&cache->cache, line, &access);
-        *last_hit = key;
-        return READONLY_HIT;
-    }
-    *last_hit = CACHE_NO_KEY;
+    struct cache_access access = access_to(cache, number, program);
+    struct cache_line *line;
+    if (look_up(cache, &access, &line)) return READONLY_HIT;
+    cache->last_hit[access.set] = CACHE_NO_KEY;
     if (line) {
         if (!mshr_can_merge(&cache->mshrs, line->mshr)) return READONLY_REFUSED;
         mshr_add(&cache->mshrs, line->mshr, &waiter, sizeof waiter);

@@ -35,6 +35,8 @@ struct readonly_geometry {
 void readonly_init(struct readonly_cache *cache, const struct readonly_geometry *geometry, const struct config *config,
                    uint32_t *unsent);
 void readonly_release(struct readonly_cache *cache);
+/* Looks up the lines of count > 0 addresses if all are present; else returns false, and nothing changes. */
+bool readonly_hits(struct readonly_cache *cache, const uint64_t *address, unsigned count, uint8_t program);
 /* Looks up the line at `address`; `waiter` is recorded on a miss. */
 enum readonly_outcome readonly_access(struct readonly_cache *cache, uint64_t address, uint8_t program, uint32_t waiter);
 /* Sends the oldest unsent miss; false if there is none or the L1 does not accept it. */

@@ -30,6 +30,11 @@ static bool in_flight(const struct sm *sm) {
 
 static NEVER_INLINE void report_quiet(struct sm *sm, uint64_t now) {
     if (sm->quiet || in_flight(sm)) return;
+    uint64_t left_at = lsu_left_at(&sm->subcore[0].queue); /* only a unit with one queue executes ahead */
+    if (left_at > now) {
+        engine_wake_near(sm->engine, sm->waker, left_at);
+        return;
+    }
     struct sm_report report = {.kind = REPORT_QUIET};
     port_push(sm->reports, now, &report, sizeof report);
     sm->quiet = true;
@@ -55,6 +60,8 @@ struct sm_shared *sm_shared_create(const struct config *config) {
         .lsu_queue = (unsigned)values->lsu_queue,
         .lsu_interval = (unsigned)values->lsu_interval,
         .loads_in_flight = (unsigned)values->loads_in_flight,
+        .ahead_loads = (unsigned)values->loads_in_flight -
+                       (unsigned)min_u64((uint64_t)values->loads_in_flight, 2 * (uint64_t)values->lsu_queue),
         .operand_cycles = (unsigned)values->operand_cycles,
         .operand_read_cycles = (unsigned)values->operand_read_cycles,
         .writeback_cycles = (unsigned)values->writeback_cycles,
@@ -183,6 +190,7 @@ struct sm *sm_create(const struct sm_shared *shared, const struct config *config
     for (unsigned i = 0; i < shared->loads_in_flight; i++)
         sm->load[i].next = (uint16_t)(i + 1 < shared->loads_in_flight ? i + 1 : LOAD_NONE);
     if (engine->latency) sm->watch = lsu_watch_create(shared);
+    sm->runs_ahead = !shared->arbitrates && !shared->wide_l1 && !sm->watch && shared->ahead_loads;
     sm->register_at = shared->register_at + (size_t)index * shared->warps;
     sm->stream = mem_alloc_lines(shared->warps, sizeof *sm->stream);
     create_caches(sm, values, config);
@@ -333,6 +341,7 @@ static inline void issue_stage(struct sm *sm, uint64_t now) {
         if (sm->no_issue & STOPPED) report_quiet(sm, now);
         return;
     }
+    if (!sm->ready) return;
     uint64_t open = sm_open_warps(sm, now);
     if (open) {
         sm_issue_cycle(sm, open, now);

@@ -39,7 +39,8 @@ struct sm_shared {
     unsigned instruction_line_log2;                 /* instructions per line */
     unsigned units[UNIT_MEM], collectors[UNIT_MEM]; /* of a sub-core; 0 collectors: unlimited */
     bool plain_issue;                               /* without collectors, operand_read_cycles and branch_cycles */
-    bool arbitrates; /* the load/store unit selects an instruction when it begins it: it has several queues, or an
+    unsigned ahead_loads; /* loads in flight up to which the load/store unit executes ahead of time */
+    bool arbitrates;      /* the load/store unit selects an instruction when it begins it: it has several queues, or an
                         instruction can occupy it for longer than its accesses take */
     bool perfect_instruction, perfect_constant, has_read_only, volatile_past_l1;
     bool atomics_by_lane, atomics_combined, atomics_hold;
@@ -126,11 +127,13 @@ struct cta {
     } cluster;
 };
 
-/* Memory instructions between issue and the end of their accesses, in order. */
+/* Memory instructions between issue and the end of their accesses, in order. Those from `first` to `head` have been
+ * executed ahead of time (lsu.c) and leave in cycle `ready_at`. */
 struct lsu_queue {
     struct lsu_entry *entry;
-    uint32_t mask, head, tail;
-    uint32_t room; /* instructions that it accepts */
+    uint32_t mask, first, head, tail;
+    uint32_t room;    /* free places, not counting those of instructions that have left since the last one was taken */
+    uint64_t room_at; /* when it accepts an instruction; NEVER: after the next tick of the unit that ends one */
 };
 
 /* The part of an SM with its own pipelines and memory queue: that of a scheduler, of several, or the whole SM. */
@@ -181,6 +184,7 @@ struct sm {
     uint32_t failed_changes; /* gate->changes at the reservation failure */
     bool foresees;           /* the unit's next access probably fails: see sm_foresee() */
     bool frozen;
+    bool runs_ahead;  /* instructions of the load/store unit may be executed ahead of time */
     uint8_t no_issue; /* enum no_issue */
     bool quiet;       /* REPORT_QUIET has been sent */
     unsigned index, component;
@@ -244,11 +248,15 @@ struct sm {
     struct warp_stream *stream; /* [warps] */
 };
 
-/* Whether the load/store unit accepts an instruction of the sub-core. */
-static inline bool lsu_has_room(const struct sm *sm, const struct subcore *subcore) {
-    return subcore->queue.room && sm->load_free != LOAD_NONE;
+/* Whether the load/store unit accepts an instruction of the sub-core in cycle `at`. */
+static inline bool lsu_has_room(const struct sm *sm, const struct subcore *subcore, uint64_t at) {
+    return subcore->queue.room_at <= at && sm->load_free != LOAD_NONE;
 }
 static inline bool lsu_is_empty(const struct lsu_queue *queue) { return queue->head == queue->tail; }
+/* When the last instruction that was executed ahead of time leaves; 0 if there is none. */
+static inline uint64_t lsu_left_at(const struct lsu_queue *queue) {
+    return queue->first == queue->head ? 0 : queue->entry[(queue->head - 1) & queue->mask].ready_at;
+}
 static inline struct lsu_entry *lsu_first(const struct lsu_queue *queue) {
     return &queue->entry[queue->head & queue->mask];
 }
@@ -261,7 +269,7 @@ NEVER_INLINE void sm_refill(struct sm *sm, unsigned warp);
 /* Those of the ready warps `open` of a sub-core whose unit accepts an instruction in cycle `at`. */
 static inline uint64_t subcore_open_warps(const struct sm *sm, const struct subcore *subcore, uint64_t open,
                                           uint64_t at) {
-    if (open & sm->by_unit[UNIT_MEM] && !lsu_has_room(sm, subcore)) open &= ~sm->by_unit[UNIT_MEM];
+    if (open & sm->by_unit[UNIT_MEM] && !lsu_has_room(sm, subcore, at)) open &= ~sm->by_unit[UNIT_MEM];
     if (subcore->units_free_at > at)
         for (enum unit unit = 0; unit < UNIT_MEM; unit++)
             if (subcore->unit_free_at[unit] > at) open &= ~sm->by_unit[unit];
@@ -284,8 +292,18 @@ void sm_next_issue(struct sm *sm, uint64_t now);
 void sm_due_later(struct sm *sm, uint64_t warps, uint64_t at);
 /* Re-checks the warps of `due` and clears it. */
 void sm_due(struct sm *sm, uint64_t *due, uint64_t now);
+/* Writes the registers `dst` of the warp: REGISTER_AT. */
+static inline void registers_set(struct sm *sm, unsigned warp, const uint8_t *dst, uint64_t at) {
+    if (!dst[0]) return;
+    sm->register_at[warp][dst[0]] = at;
+    if (UNLIKELY(dst[1]))
+        for (unsigned i = 1; i < INSTR_DSTS && dst[i]; i++) sm->register_at[warp][dst[i]] = at;
+}
 /* The registers `dst` of the warp become available in cycle `at`. */
-void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t at);
+static inline void sm_result_at(struct sm *sm, unsigned warp, const uint8_t *dst, bool beyond, uint64_t at) {
+    registers_set(sm, warp, dst, REGISTER_AT(at, beyond));
+    sm->results_at[warp] = max_u64(sm->results_at[warp], at);
+}
 
 /* lsu.c */
 void lsu_kinds_init(struct sm_shared *shared);

@@ -59,7 +59,27 @@ static struct step made_async(uint64_t *random, struct step step, uint8_t warp, 
     }
 }
 
+/* Turns some of a warp's steps into accesses to shared memory and to the SM's other caches, fences and atomics. */
+static struct step made_mixed(uint64_t *random, struct step step, uint8_t reg) {
+    uint64_t kind = random_below(random, 12), line = random_below(random, random_below(random, 4) ? 2 : 40) * 128;
+    switch (kind) {
+    case 0:
+    case 1:
+    case 2: return load_shared(reg, (uint8_t)(1 + random_below(random, 3) * random_below(random, 8)));
+    case 3:
+    case 4: return store_shared(reg, (uint8_t)(1 + random_below(random, 3) * random_below(random, 8)));
+    case 5: return load_constant(reg, line);
+    case 6: return load_noncoherent(reg, line);
+    case 7: return random_below(random, 4) ? load_line(reg, line) : fence();
+    case 8: return random_below(random, 4) ? load_local(reg, line) : store_local(reg, line);
+    case 9:
+        return random_below(random, 4) ? alu(OP_f32_div, reg, (uint8_t)(1 + line / 128 % 6)) : atomic_on(reg, line, 2);
+    default: return step;
+    }
+}
+
 static bool asynchronous; /* the warps also copy */
+static bool mixed;        /* they access all kinds of memory */
 
 static void run(struct record *record, const char *const *settings, uint64_t seed, uint64_t interval, bool polled) {
     static struct step steps[WARPS][STEPS];
@@ -72,6 +92,7 @@ static void run(struct record *record, const char *const *settings, uint64_t see
             uint8_t reg = (uint8_t)(1 + random_below(&random, 6));
             steps[warp][i] = kind < 2 ? alu(OP_other, reg, (uint8_t)(1 + random_below(&random, 6)))
                                       : scattered(&random, kind < 7, reg);
+            if (mixed) steps[warp][i] = made_mixed(&random, steps[warp][i], reg);
             if (asynchronous) steps[warp][i] = made_async(&random, steps[warp][i], (uint8_t)warp, &updates);
         }
         if (warp == 0)
@@ -84,6 +105,12 @@ static void run(struct record *record, const char *const *settings, uint64_t see
     sm->interval = interval;
     sm->between = note_counters;
     sm->memory_cycles = 20 + seed % 50;
+    if (mixed && seed % 2) {
+        sm->stop_at = 20 + seed * 3;
+        sm->go_on_at = sm->stop_at + 300;
+        engine_wake(sm->base.engine, sm->dispatcher_id, sm->stop_at);
+        engine_wake(sm->base.engine, sm->dispatcher_id, sm->go_on_at);
+    }
     current = record;
     record->rows = 0;
     sm_fixture_run(sm, &source);
@@ -101,6 +128,7 @@ static void compare(const char *const *settings, uint64_t seeds, bool hits) {
         run(&sleeping, settings, seed, interval, false);
         run(&polled, settings, seed, interval, true);
         CHECK_EQ(sleeping.cycles, polled.cycles);
+        CHECK_EQ(sleeping.fixture.quiet_at, polled.fixture.quiet_at);
         REQUIRE(sleeping.rows == polled.rows);
         CHECK(memcmp(sleeping.row, polled.row, sleeping.rows * sizeof *sleeping.row) == 0);
         REQUIRE(sleeping.logged == polled.logged);
@@ -135,6 +163,25 @@ TEST("asynchronous copies take the same cycles in an SM that sleeps and in a pol
     compare(SETTINGS("l1.size_kb=1", "l1.ways=2", "l1.mshrs=4", "l1.miss_queue=1", "sm.bulk_interval=3"), 20, false);
     compare(SETTINGS("l1.size_kb=2", "sm.lsu_queue=8", "l1.latency_cycles=30", "sm.loads_in_flight=8"), 20, false);
     asynchronous = false;
+}
+
+TEST("instructions executed ahead of time take the cycles of a polled SM") {
+    mixed = true;
+    compare(SETTINGS("l1.size_kb=4"), 40, false);
+    compare(SETTINGS("l1.size_kb=4", "sm.lsu_queue=5", "sm.constant_kb=0", "sm.warp_scheduler=two-level"), 20, false);
+    compare(SETTINGS("l1.size_kb=1", "l1.ways=2", "l1.mshrs=4", "l1.miss_queue=1", "sm.lsu_queue=1"), 20, false);
+    compare(SETTINGS("l1.size_kb=2", "sm.loads_in_flight=6", "sm.lsu_queue=2", "l1.latency_cycles=30"), 20, false);
+    compare(SETTINGS("l1.size_kb=2", "sm.operand_cycles=1", "sm.writeback_cycles=0", "sm.shared_latency_cycles=1",
+                     "sm.load_stages=3"),
+            20, false);
+    compare(SETTINGS("l1.size_kb=2", "sm.read_only_kb=0", "sm.constant_kb=1", "sm.instruction_kb=1", "l1.insertion=pdp",
+                     "sm.atomics_hold=true"),
+            20, false);
+    compare(SETTINGS("l1.size_kb=2", "sm.operand_read_cycles=1", "sm.branch_cycles=4", "l1.sector_bytes=32"), 20,
+            false);
+    asynchronous = true;
+    compare(SETTINGS("l1.size_kb=2", "sm.lsu_queue=8", "sm.loads_in_flight=20"), 20, false);
+    asynchronous = mixed = false;
 }
 
 #define SUBCORES "sm.schedulers=4", "sm.subcores=4", "sm.sp_units=1", "sm.op_other=[4, 2]"

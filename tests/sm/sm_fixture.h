@@ -43,6 +43,7 @@ struct sm_fixture {
     uint64_t stop_at, go_on_at; /* when it commands the SM to stop, and to go on; 0: never */
     uint64_t begun_at, ctas, started, ended;
     uint64_t done_at[SM_FIXTURE_CTAS]; /* when the report of a CTA's end arrived */
+    uint64_t quiet_at;                 /* the same for that of a stopped SM without accesses in flight */
     bool finished;
     uint64_t interval;                        /* the engine runs this many cycles at a time; 1000 unless changed */
     void (*between)(struct sm_fixture *self); /* called after each interval; NULL: nothing */
@@ -83,6 +84,7 @@ static inline void sm_fixture_dispatcher_tick(void *self, uint64_t now) {
             if (sm->ended == sm->ctas && sm->flush)
                 send_command(sm, (struct sm_command){.kind = COMMAND_FLUSH_L1}, now);
         }
+        if (report->kind == REPORT_QUIET) sm->quiet_at = now;
         sm->finished = sm->ended == sm->ctas && (!sm->flush || report->kind == REPORT_L1_FLUSHED);
         port_pop(&sm->reports, now);
     }
