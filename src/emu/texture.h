@@ -15,6 +15,7 @@
 
 #include "base/base.h"
 #include "base/error.h"
+#include "stream/stream.h"
 
 /* Types of a channel: name, bytes, kind, OpenCL's name for it as an integer and as a normalised value (txq), 0 = none. */
 #define TEXEL_LIST(X) \
@@ -94,31 +95,48 @@ uint64_t image_in_stream(const struct image *image, uint64_t x, uint32_t y, uint
 
 /* ---- sampling (sample.c) ---- */
 
-/* The texels that a sample consists of. */
-struct footprint {
-    unsigned count, axes;
-    struct {
-        bool outside; /* the border */
-        uint32_t at[3];
-        uint32_t weight; /* in units of 2^(-8 axes); 0 does not occur */
-    } texel[8];
+/* The texels of a dimension that the lanes of a warp sample: one, or two of linear filtering. */
+struct axis {
+    unsigned count;
+    uint32_t outside[2];           /* lanes: the border */
+    uint32_t at[2][WARP_LANES];    /* always in the image */
+    int32_t weight[2][WARP_LANES]; /* in units of 2^-8; 0: the texel is not read */
 };
 
-/* The footprint of coordinates: as many as the image has dimensions; `layer` of a layered image is clamped. `offset`
- * (of texels) may be NULL. */
-void footprint_sample(const struct texture *texture, const float *coordinate, uint32_t layer, const int32_t *offset,
+/* All combinations of the texels of the dimensions, x fastest. Layers are the third dimension. */
+struct footprint {
+    unsigned count;
+    struct axis axis[3];
+};
+
+/* Coordinates of the lanes: as many as the image has dimensions. A layer beyond the last one is the last one. */
+struct coordinates {
+    union {
+        const float *real[3];
+        const int32_t *integer[3];
+    };
+    const int32_t *offset[3]; /* of texels */
+    const uint32_t *layer;
+};
+
+void footprint_sample(const struct texture *texture, const struct coordinates *coordinates,
                       struct footprint *footprint);
-void footprint_fetch(const struct texture *texture, const int32_t *coordinate, uint32_t layer, const int32_t *offset,
-                     struct footprint *footprint);
-/* The four texels of linear filtering, in the order of tld4: (0,1), (1,1), (1,0), (0,0). */
-void footprint_gather(const struct texture *texture, const float *coordinate, uint32_t layer, const int32_t *offset,
+void footprint_fetch(const struct texture *texture, const struct coordinates *coordinates, struct footprint *footprint);
+/* The four texels of linear filtering. */
+void footprint_gather(const struct texture *texture, const struct coordinates *coordinates,
                       struct footprint *footprint);
 
 /* Whether the texture is read as floats. */
 bool texture_is_real(const struct texture *texture);
-/* The four channels of a texel: bits of floats or integers. Channels that the image lacks are 0, 0 and 1. */
-void texel_decode(const struct texture *texture, const uint8_t *bytes, uint32_t channel[4]);
-/* The weighted mean of texels. */
-void footprint_filter(const struct footprint *footprint, const uint32_t texel[8][4], uint32_t channel[4]);
+/* The four channels of the weighted means of texels: bits of floats or integers. Channels that the image lacks are 0, 0
+ * and 1. `texels` are the bytes of the image. */
+void footprint_read(const struct texture *texture, const uint8_t *texels, const struct footprint *footprint,
+                    uint32_t value[4][WARP_LANES]);
+/* A channel of each of the four texels of a gather, in the order of tld4: (0,1), (1,1), (1,0), (0,0). */
+void footprint_corners(const struct texture *texture, const uint8_t *texels, const struct footprint *footprint,
+                       unsigned channel, uint32_t value[4][WARP_LANES]);
+/* The addresses in the stream of the texels that a lane reads; returns their number. */
+unsigned footprint_in_stream(const struct image *image, const struct footprint *footprint, unsigned lane,
+                             uint64_t address[8]);
 
 #endif

@@ -1,4 +1,5 @@
-/* Execution of texture and surface instructions, lane by lane: the object of a handle, coordinates, texels, data.
+/* Execution of texture and surface instructions: the object of a handle, coordinates, texels, data. Lanes of one texture
+ * sample together, surfaces are accessed lane by lane.
  *
  * Faults: a handle that is no object, an object of another geometry or use, data of another kind (a float of an integer
  * texture and vice versa, which PTX leaves undefined), a surface access that is misaligned, or outside with .trap.
@@ -85,56 +86,24 @@ static uint32_t element_place(const struct warp_state *w, const struct op *op, u
     return w->frame->code->function->element_list[op->elements + i];
 }
 
-/* Coordinates, layer and offsets of a lane. */
-struct position {
-    union {
-        float real[3];
-        int32_t integer[3];
-    };
-    uint32_t layer;
-    int32_t offset[3];
-};
+static void *element_row(const struct warp_state *w, const struct op *op, unsigned i) {
+    return warp_place(&w->warp, element_place(w, op, i));
+}
 
-static struct position position_of(const struct warp_state *w, const struct op *op, unsigned dimensions,
-                                   unsigned lane) {
-    bool layered = op->mode == GEOMETRY_A1D || op->mode == GEOMETRY_A2D;
+/* After the data: layer, coordinates, offsets. */
+static struct coordinates coordinates_of(const struct warp_state *w, const struct op *op, unsigned dimensions) {
+    static const uint32_t no_layer[WARP_LANES];
+    static const int32_t no_offset[WARP_LANES];
     unsigned next = op->vector;
-    struct position position = {.layer = 0};
-    if (layered) position.layer = ((const uint32_t *)warp_place(&w->warp, element_place(w, op, next++)))[lane];
+    struct coordinates found = {.layer = no_layer};
+    if (op->mode == GEOMETRY_A1D || op->mode == GEOMETRY_A2D) found.layer = element_row(w, op, next++);
+    for (unsigned i = 0; i < dimensions; i++) found.integer[i] = element_row(w, op, next++);
     for (unsigned i = 0; i < dimensions; i++)
-        memcpy(&position.integer[i], (const uint32_t *)warp_place(&w->warp, element_place(w, op, next++)) + lane, 4);
-    for (unsigned i = 0; (op->modifiers & MOD_OFFSETS) && i < dimensions; i++)
-        position.offset[i] = ((const int32_t *)warp_place(&w->warp, element_place(w, op, next++)))[lane];
-    return position;
+        found.offset[i] = op->modifiers & MOD_OFFSETS ? element_row(w, op, next++) : no_offset;
+    return found;
 }
 
 /* ---- textures ---- */
-
-/* The channels of all texels of a footprint; false with a fault. Also records them. */
-static bool texels_read(struct warp_state *w, const struct op *op, uint32_t mask, unsigned lane,
-                        const struct texture *texture, const struct footprint *footprint, uint32_t texel[8][4]) {
-    const struct image *image = &texture->image;
-    const unsigned bytes = texel_bytes(image);
-    uint64_t in_stream[8];
-    unsigned count = 0;
-    for (unsigned k = 0; k < footprint->count; k++) {
-        if (footprint->texel[k].outside) {
-            memcpy(texel[k], texture->sampler.border, sizeof texture->sampler.border);
-            continue;
-        }
-        const uint32_t *at = footprint->texel[k].at;
-        uint64_t x = (uint64_t)at[0] * bytes, address = image_at(image, x, at[1], at[2]);
-        const uint8_t *memory = space_at(w, PTX_SPACE_GLOBAL, address, bytes, ACCESS_READ);
-        if (!memory) {
-            access_fault(w, op, lane, PTX_SPACE_GLOBAL, address, bytes, ACCESS_READ);
-            return false;
-        }
-        texel_decode(texture, memory, texel[k]);
-        in_stream[count++] = image_in_stream(image, x, at[1], at[2]);
-    }
-    if (w->writer) touch_texels(w, op, mask, lane, in_stream, count);
-    return true;
-}
 
 static bool kind_fits(struct warp_state *w, const struct op *op, unsigned lane, const struct texture *texture) {
     bool real = op->element != PTX_u32 && op->element != PTX_s32;
@@ -145,55 +114,80 @@ static bool kind_fits(struct warp_state *w, const struct op *op, unsigned lane, 
 }
 
 /* Converts the four channels of each lane to the elements of the destination. */
-static void channels_write(struct warp_state *w, const struct op *op, uint32_t mask, uint32_t channel[4][WARP_LANES]) {
-    bool half = op->element == PTX_f16 || op->element == PTX_f16x2;
-    unsigned bytes = op->element == PTX_f16 ? 2 : 4;
+static void channels_write(struct warp *warp, const struct op *op, uint32_t mask, uint32_t channel[4][WARP_LANES]) {
+    struct warp_state *w = warp_state(warp);
     for (unsigned e = 0; e < op->vector; e++) {
-        uint64_t value[WARP_LANES];
         uint32_t place = element_place(w, op, e);
         if (place == PLACE_NONE) continue;
-        FOR_LANES (lane, mask) {
-            if (!half)
-                value[lane] = channel[e][lane];
-            else if (op->element == PTX_f16)
-                value[lane] = f64_to_f16((f64)f32_of(channel[e][lane]), F16_NEAREST);
-            else
-                value[lane] = f64_to_f16((f64)f32_of(channel[2 * e][lane]), F16_NEAREST) |
-                              f64_to_f16((f64)f32_of(channel[2 * e + 1][lane]), F16_NEAREST) << 16;
+        if (op->element == PTX_f16) {
+            u16 half[WARP_LANES];
+            EACH_LANE half[i] = (u16)f64_to_f16((f64)f32_of(channel[e][i]), F16_NEAREST);
+            LANES_STORE(u16, place, half);
+        } else if (op->element == PTX_f16x2) {
+            u32 pair[WARP_LANES];
+            EACH_LANE pair[i] = (u32)(f64_to_f16((f64)f32_of(channel[2 * e][i]), F16_NEAREST) |
+                                      f64_to_f16((f64)f32_of(channel[2 * e + 1][i]), F16_NEAREST) << 16);
+            LANES_STORE(u32, place, pair);
+        } else {
+            LANES_STORE(u32, place, channel[e]);
         }
-        row_write(w, place, bytes, value, mask);
     }
-    if (op->dst2 != PLACE_NONE) warp_set_predicate(&w->warp, op->dst2, UINT32_MAX, mask); /* resident */
+    if (op->dst2 != PLACE_NONE) warp_set_predicate(warp, op->dst2, UINT32_MAX, mask); /* resident */
 }
 
-/* The texels around a position: fetched, sampled, or gathered. False with a fault. */
-static bool texels_at(struct warp_state *w, const struct op *op, uint32_t mask, unsigned lane, struct lookup *lookup,
-                      bool gather, struct footprint *footprint, uint32_t texel[8][4]) {
-    const uint64_t *handle = warp_place(&w->warp, op->a);
-    const struct texture *texture = image_again(w, op, lane, handle[lane], false, lookup);
-    if (!texture || !kind_fits(w, op, lane, texture)) return false;
-    struct position position = position_of(w, op, texture->image.dimensions, lane);
-    if (gather)
-        footprint_gather(texture, position.real, position.layer, position.offset, footprint);
-    else if (op->source == PTX_s32)
-        footprint_fetch(texture, position.integer, position.layer, position.offset, footprint);
+/* The lanes that access the object of the lowest one. */
+static uint32_t same_object(const uint64_t handle[WARP_LANES], uint32_t mask) {
+    const uint64_t lowest = handle[lowest_bit(mask)];
+    uint32_t same = 0;
+    EACH_LANE same |= (uint32_t)(handle[i] == lowest) << i;
+    return same & mask;
+}
+
+/* Reads the texels of lanes that access one texture: fetched, sampled, or gathered. False with a fault. */
+static bool texels_read(struct warp_state *w, const struct op *op, uint32_t lanes, const struct texture *texture,
+                        bool gather, struct footprint *footprint, uint32_t channel[4][WARP_LANES]) {
+    const struct image *image = &texture->image;
+    const struct coordinates coordinates = coordinates_of(w, op, image->dimensions);
+    const uint8_t *texels = memory_at(&w->run->device->memory, image->address, image_bytes(image));
+    if (!texels) {
+        access_fault(w, op, lowest_bit(lanes), PTX_SPACE_GLOBAL, image->address, texel_bytes(image), ACCESS_READ);
+        return false;
+    }
+    if (gather) {
+        footprint_gather(texture, &coordinates, footprint);
+        footprint_corners(texture, texels, footprint, op->compare, channel);
+        return true;
+    }
+    if (op->source == PTX_s32)
+        footprint_fetch(texture, &coordinates, footprint);
     else
-        footprint_sample(texture, position.real, position.layer, position.offset, footprint);
-    return texels_read(w, op, mask, lane, texture, footprint, texel);
+        footprint_sample(texture, &coordinates, footprint);
+    footprint_read(texture, texels, footprint, channel);
+    return true;
 }
 
 static void execute_texture(struct warp *warp, const struct op *op, uint32_t mask, bool gather) {
     struct warp_state *w = warp_state(warp);
-    uint32_t channel[4][WARP_LANES], texel[8][4], mean[4];
-    struct lookup lookup = {0};
-    struct footprint footprint;
-    touch_begin(w);
-    FOR_LANES (lane, mask) {
-        if (!texels_at(w, op, mask, lane, &lookup, gather, &footprint, texel)) return;
-        if (!gather) footprint_filter(&footprint, (const uint32_t(*)[4])texel, mean);
-        for (unsigned c = 0; c < 4; c++) channel[c][lane] = gather ? texel[c][op->compare] : mean[c];
+    const uint64_t *handle = warp_place(warp, op->a);
+    uint32_t channel[4][WARP_LANES], some[4][WARP_LANES];
+    uint64_t in_stream[WARP_LANES][8];
+    unsigned count[WARP_LANES];
+    for (uint32_t left = mask, lanes; left; left &= ~lanes) {
+        const unsigned lane = lowest_bit(left);
+        const struct texture *texture = image_of(w, op, lane, handle[lane], false);
+        struct footprint footprint;
+        lanes = same_object(handle, left);
+        if (!texture || !kind_fits(w, op, lane, texture)) return;
+        if (!texels_read(w, op, lanes, texture, gather, &footprint, left == mask ? channel : some)) return;
+        for (unsigned c = 0; left != mask && c < 4; c++)
+            FOR_LANES (i, lanes) channel[c][i] = some[c][i];
+        if (!w->writer) continue;
+        FOR_LANES (i, lanes) count[i] = footprint_in_stream(&texture->image, &footprint, i, in_stream[i]);
     }
-    channels_write(w, op, mask, channel);
+    touch_begin(w);
+    if (w->writer)
+        FOR_LANES (i, mask) touch_texels(w, op, mask, i, in_stream[i], count[i]);
+    channels_write(warp, op, mask, channel);
 }
 
 static void execute_tex(struct warp *warp, const struct op *op, uint32_t mask) {
@@ -223,13 +217,13 @@ struct surface_place {
 /* False with a fault. */
 static bool surface_find(struct warp_state *w, const struct op *op, unsigned lane, const struct image *image,
                          unsigned bytes, struct surface_place *place) {
-    struct position position = position_of(w, op, image->dimensions, lane);
-    int64_t row = (int64_t)image->width * texel_bytes(image), x = position.integer[0], y = 0, z = 0;
+    const struct coordinates at = coordinates_of(w, op, image->dimensions);
+    int64_t row = (int64_t)image->width * texel_bytes(image), x = at.integer[0][lane], y = 0, z = 0;
     int64_t last = row < bytes ? -1 : (row - bytes) / bytes * bytes,
             slices = image->layers ? image->layers : image->depth;
-    if (image->dimensions > 1) y = position.integer[1];
-    if (image->dimensions > 2) z = position.integer[2];
-    if (image->layers) z = (int64_t)position.layer;
+    if (image->dimensions > 1) y = at.integer[1][lane];
+    if (image->dimensions > 2) z = at.integer[2][lane];
+    if (image->layers) z = (int64_t)at.layer[lane];
     if (x % bytes) {
         fault_set(w, op, lane, "the byte offset %" PRId64 " in a row is not a multiple of the %u bytes accessed", x,
                   bytes);

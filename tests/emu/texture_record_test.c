@@ -90,6 +90,26 @@ TEST("an access with more than 32 blocks is recorded in parts: other lanes in ea
     run_end(&t.run);
 }
 
+TEST("an access to several textures is one record of the texels of all lanes") {
+    static struct run_stream stream;
+    struct textured t;
+    REQUIRE(textured_load(&t,
+                          PTX_KERNEL("and.b32 %r3, %r0, 1; cvt.u64.u32 %rd5, %r3; add.u64 %rd5, %rd1, %rd5;\n"
+                                     "mov.f32 %f0, 0f3F000000; tex.2d.v4.f32.f32 {%f2, _, _, _}, [%rd5, {%f0, %f0}];"),
+                          square_of_floats, &plain));
+    struct image other = square_of_floats;
+    other.address = t.memory + 1024;
+    REQUIRE(texture_create(&t.run.device, &other, &plain, &t.run.err) == t.run.in + 1);
+    REQUIRE(run_trace_loaded(&t.run, 1, 32, 0, 0, &stream));
+    CHECK_EQ(loads_of(&stream), 1u);
+    const struct instr *load = stream_find(&stream, OP_load, 2);
+    REQUIRE(load && load->count == 2);
+    CHECK_EQ(load->active, UINT32_MAX);
+    CHECK_EQ(stream.touch[load - stream.instr][0], touch_make(t.memory, 1));
+    CHECK_EQ(stream.touch[load - stream.instr][1], touch_make(t.memory + 1024, 1));
+    run_end(&t.run);
+}
+
 TEST("an access outside the image touches nothing and is no load") {
     static struct run_stream stream;
     struct textured t;

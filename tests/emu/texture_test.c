@@ -13,13 +13,27 @@ static struct texture texture_of(enum texture_filter filter, enum texture_addres
                                         .normalized_coordinates = normalized}};
 }
 
+/* The footprint whose lane 31 has these coordinates; the others are at 0. */
+enum { LANE = WARP_LANES - 1 };
+
+static struct footprint footprint_of(const struct texture *texture, const float *at, uint32_t layer) {
+    float real[3][WARP_LANES] = {{0}};
+    int32_t offset[WARP_LANES] = {0};
+    uint32_t layers[WARP_LANES] = {[LANE] = layer};
+    struct coordinates coordinates = {
+        .real = {real[0], real[1], real[2]}, .offset = {offset, offset, offset}, .layer = layers};
+    struct footprint footprint;
+    for (unsigned i = 0; i < texture->image.dimensions; i++) real[i][LANE] = at[i];
+    footprint_sample(texture, &coordinates, &footprint);
+    return footprint;
+}
+
 /* The texel of a coordinate, or -1 for the border. */
 static int nearest(enum texture_address address, bool normalized, float x) {
     struct texture texture = texture_of(TEXTURE_NEAREST, address, normalized);
-    struct footprint footprint;
-    footprint_sample(&texture, &x, 0, NULL, &footprint);
+    struct footprint footprint = footprint_of(&texture, &x, 0);
     REQUIRE(footprint.count == 1);
-    return footprint.texel[0].outside ? -1 : (int)footprint.texel[0].at[0];
+    return footprint.axis[0].outside[0] >> LANE & 1 ? -1 : (int)footprint.axis[0].at[0][LANE];
 }
 
 TEST("nearest filtering takes the texel that contains the coordinate") {
@@ -58,15 +72,13 @@ TEST("the address mode decides what a coordinate outside the image reads") {
 static void check_linear(enum texture_address address, float x, unsigned first, unsigned first_weight, unsigned second,
                          unsigned second_weight) {
     struct texture texture = texture_of(TEXTURE_LINEAR, address, false);
-    texture.sampler.address[0] = (uint8_t)address;
-    struct footprint footprint;
-    footprint_sample(&texture, &x, 0, NULL, &footprint);
-    CHECK_EQ(footprint.count, 1u + (second_weight > 0));
-    CHECK_EQ(footprint.texel[0].at[0], first);
-    CHECK_EQ(footprint.texel[0].weight, first_weight);
-    if (!second_weight || footprint.count < 2) return;
-    CHECK_EQ(footprint.texel[1].at[0], second);
-    CHECK_EQ(footprint.texel[1].weight, second_weight);
+    struct footprint footprint = footprint_of(&texture, &x, 0);
+    const struct axis *axis = &footprint.axis[0];
+    CHECK_EQ(footprint.count, 2u);
+    CHECK_EQ(axis->at[0][LANE], first);
+    CHECK_EQ(axis->weight[0][LANE], (int)first_weight);
+    CHECK_EQ(axis->weight[1][LANE], (int)second_weight);
+    if (second_weight) CHECK_EQ(axis->at[1][LANE], second);
 }
 
 TEST("linear filtering has weights of 8 bits, rounded to nearest") {
@@ -87,11 +99,9 @@ TEST("the weight next to a texel's centre is exact even where a double would rou
     struct texture texture = texture_of(TEXTURE_LINEAR, TEXTURE_CLAMP, true);
     texture.image.width = (1 << 27) - 1;
     float x = 0x1.fffffep-37f; /* times the width: 2^-9 less about 2^-32 of itself */
-    struct footprint footprint;
-    footprint_sample(&texture, &x, 0, NULL, &footprint);
-    REQUIRE(footprint.count == 2);
-    CHECK_EQ(footprint.texel[0].weight, 128u);
-    CHECK_EQ(footprint.texel[1].weight, 128u);
+    struct footprint footprint = footprint_of(&texture, &x, 0);
+    CHECK_EQ(footprint.axis[0].weight[0][LANE], 128);
+    CHECK_EQ(footprint.axis[0].weight[1][LANE], 128);
 }
 
 TEST("linear filtering in three dimensions combines eight texels whose weights sum to one") {
@@ -99,29 +109,31 @@ TEST("linear filtering in three dimensions combines eight texels whose weights s
     texture.image =
         (struct image){.width = 4, .height = 4, .depth = 4, .dimensions = 3, .type = TEXEL_f32, .channels = 1};
     float at[3] = {1.25f, 2.0f, 2.875f};
-    struct footprint footprint;
-    footprint_sample(&texture, at, 0, NULL, &footprint);
-    REQUIRE(footprint.count == 8);
-    uint32_t sum = 0;
-    for (unsigned i = 0; i < 8; i++) sum += footprint.texel[i].weight;
-    CHECK_EQ(sum, 1u << 24);
-    CHECK_EQ(footprint.texel[7].at[0], 1u);
-    CHECK_EQ(footprint.texel[7].at[1], 2u);
-    CHECK_EQ(footprint.texel[7].at[2], 3u);
-    CHECK_EQ(footprint.texel[7].weight, 192u * 128u * 96u);
+    static const uint32_t texel[3][2] = {{0, 1}, {1, 2}, {2, 3}};
+    static const int32_t weight[3][2] = {{64, 192}, {128, 128}, {160, 96}};
+    struct footprint footprint = footprint_of(&texture, at, 0);
+    CHECK_EQ(footprint.count, 8u);
+    for (unsigned i = 0; i < 3; i++)
+        for (unsigned k = 0; k < 2; k++) {
+            CHECK_EQ(footprint.axis[i].at[k][LANE], texel[i][k]);
+            CHECK_EQ(footprint.axis[i].weight[k][LANE], weight[i][k]);
+        }
 }
 
 TEST("a layer beyond the last is the last, and integer coordinates are not filtered") {
     struct texture texture = texture_of(TEXTURE_LINEAR, TEXTURE_BORDER, false);
     texture.image.layers = 3;
-    int32_t x = 5, outside = -1, one = 1;
+    int32_t x[WARP_LANES] = {5, -2, 6, 7}, one[WARP_LANES];
+    uint32_t layer[WARP_LANES] = {9, 1, 2, 3};
+    for (unsigned i = 0; i < WARP_LANES; i++) one[i] = 1;
+    struct coordinates coordinates = {.integer = {x}, .offset = {one}, .layer = layer};
     struct footprint footprint;
-    footprint_fetch(&texture, &x, 9, &one, &footprint);
-    REQUIRE(footprint.count == 1);
-    CHECK_EQ(footprint.texel[0].at[0], 6u);
-    CHECK_EQ(footprint.texel[0].at[2], 2u);
-    footprint_fetch(&texture, &outside, 0, NULL, &footprint);
-    CHECK(footprint.texel[0].outside);
+    footprint_fetch(&texture, &coordinates, &footprint);
+    CHECK_EQ(footprint.count, 1u);
+    CHECK_EQ(footprint.axis[0].at[0][0], 6u);
+    CHECK_EQ(footprint.axis[0].outside[0], 1u << 1 | 1u << 3);
+    CHECK_EQ(footprint.axis[2].at[0][0], 2u);
+    CHECK_EQ(footprint.axis[2].at[0][1], 1u);
 }
 
 TEST("integers are normalised to [0, 1] and [-1, 1], and channels that an image lacks are 0, 0 and 1") {
@@ -138,16 +150,18 @@ TEST("integers are normalised to [0, 1] and [-1, 1], and channels that an image 
         struct texture texture = texture_of(TEXTURE_NEAREST, TEXTURE_CLAMP, false);
         texture.image.type = (uint8_t)cases[i].type;
         texture.sampler.normalized_values = true;
+        static const float origin[3];
+        struct footprint footprint = footprint_of(&texture, origin, 0);
         union {
-            uint32_t bits[4];
-            float value[4];
+            uint32_t bits[4][WARP_LANES];
+            float value[4][WARP_LANES];
         } channel;
-        texel_decode(&texture, cases[i].bytes, channel.bits);
-        CHECK(channel.value[0] == cases[i].value);
-        CHECK(channel.value[1] == 0 && channel.value[2] == 0 && channel.value[3] == 1);
+        footprint_read(&texture, cases[i].bytes, &footprint, channel.bits);
+        CHECK(channel.value[0][LANE] == cases[i].value);
+        CHECK(channel.value[1][LANE] == 0 && channel.value[2][LANE] == 0 && channel.value[3][LANE] == 1);
         texture.sampler.normalized_values = false;
-        texel_decode(&texture, cases[i].bytes, channel.bits);
-        CHECK_EQ(channel.bits[3], 1u);
+        footprint_read(&texture, cases[i].bytes, &footprint, channel.bits);
+        CHECK_EQ(channel.bits[3][LANE], 1u);
     }
 }
 
@@ -243,6 +257,36 @@ TEST("tex samples at the coordinates of each lane") {
     REQUIRE(run_loaded(&t.run, 1, 8));
     for (unsigned i = 1; i < 8; i++) CHECK(textured_out(&t)[i] == 2 * SIZE + (float)i - 0.5f);
     CHECK(textured_out(&t)[0] == 2 * SIZE);
+    run_end(&t.run);
+}
+
+TEST("lanes may sample different textures, into the registers of their coordinates") {
+    struct textured t;
+    /* Odd lanes use the second texture, whose rows are half as long. */
+    REQUIRE(textured_load(
+        &t,
+        PTX_KERNEL("and.b32 %r3, %r0, 1; cvt.u64.u32 %rd5, %r3; add.u64 %rd5, %rd1, %rd5;\n"
+                   "shr.u32 %r4, %r0, 2; and.b32 %r5, %r0, 3;\n"
+                   "tex.2d.v4.s32.s32 {%r5, %r4, _, _}, [%rd5, {%r5, %r4}];\n"
+                   "add.u32 %r5, %r5, %r4; st.global.u32 [%rd2], %r5;"),
+        (struct image){.width = 8, .height = 8, .depth = 1, .dimensions = 2, .type = TEXEL_s32, .channels = 1},
+        &plain));
+    int32_t *texel = (int32_t *)(void *)memory_at(&t.run.device.memory, t.memory, 64 * sizeof *texel);
+    for (int i = 0; i < 64; i++) texel[i] = i;
+    struct image half = {
+        .address = t.memory, .width = 4, .height = 8, .depth = 1, .dimensions = 2, .type = TEXEL_s32, .channels = 1};
+    REQUIRE(texture_create(&t.run.device, &half, &plain, &t.run.err) == t.run.in + 1);
+    REQUIRE(run_loaded(&t.run, 1, 32));
+    for (unsigned i = 0; i < 32; i++) CHECK_EQ(run_u32(&t.run)[i], i / 4 * (i % 2 ? 4 : 8) + i % 4);
+    run_end(&t.run);
+}
+
+TEST("a texture whose memory has been freed is a fault") {
+    struct textured t;
+    REQUIRE(textured_load(&t, PTX_KERNEL(SAMPLE_2D), square_of_floats, &smooth));
+    REQUIRE(memory_free(&t.run.device.memory, t.memory));
+    CHECK(!run_loaded(&t.run, 1, 8));
+    CHECK(strstr(t.run.err.text, "reads 4 bytes of global memory"));
     run_end(&t.run);
 }
 
