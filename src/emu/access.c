@@ -216,35 +216,35 @@ void access_fault(struct warp_state *w, const struct op *op, unsigned lane, enum
               where);
 }
 
-/* Transfers between memory and registers. Tables are indexed by log2 of the bytes in memory and in the register. */
+/* Transfers between memory and registers, of the lanes at memory + offset; without offsets, all lanes in a run. Tables are
+ * indexed by log2 of the bytes in memory and in the register. */
 
 typedef void mover(uint8_t *memory, const uint64_t *offset, void *row, uint32_t mask);
 typedef unsigned __int128 w128;
 
+#define MOVE(statement) \
+    if (!offset) { \
+        for (unsigned i = 0; i < WARP_LANES; i++) statement(memory + i * sizeof value); \
+    } else if (mask == UINT32_MAX) { \
+        _Pragma("GCC unroll 8") for (unsigned i = 0; i < WARP_LANES; i++) statement(memory + offset[i]); \
+    } else { \
+        FOR_LANES (i, mask) statement(memory + offset[i]); \
+    }
+#define GATHER_ONE(at)  (memcpy(&value, at, sizeof value), out[i] = (out_type)value)
+#define SCATTER_ONE(at) (value = (memory_type)in[i], memcpy(at, &value, sizeof value))
 #define GATHER(from, to) \
     static void gather_##from##_##to(uint8_t *memory, const uint64_t *offset, void *row, uint32_t mask) { \
+        typedef to out_type; \
         to *restrict out = row; \
-        if (mask == UINT32_MAX) { \
-            for (unsigned i = 0; i < WARP_LANES; i++) { \
-                from value; \
-                memcpy(&value, memory + offset[i], sizeof value); \
-                out[i] = (to)value; \
-            } \
-        } else { \
-            FOR_LANES (i, mask) { \
-                from value; \
-                memcpy(&value, memory + offset[i], sizeof value); \
-                out[i] = (to)value; \
-            } \
-        } \
+        from value; \
+        MOVE(GATHER_ONE) \
     }
 #define SCATTER(to, from) \
     static void scatter_##to##_##from(uint8_t *memory, const uint64_t *offset, void *row, uint32_t mask) { \
-        const from *in = row; \
-        FOR_LANES (i, mask) { \
-            to value = (to)in[i]; \
-            memcpy(memory + offset[i], &value, sizeof value); \
-        } \
+        typedef to memory_type; \
+        const from *restrict in = row; \
+        to value; \
+        MOVE(SCATTER_ONE) \
     }
 #define PAIRS(X) \
     X(uint8_t, uint16_t) \
@@ -371,7 +371,6 @@ static ALWAYS_INLINE bool run_access(struct warp_state *w, const struct op *op, 
     uint64_t first;
     enum lanes_form form = row_form(w, op, bytes, &first);
     if (form == LANES_SCATTERED || (form == LANES_UNIFORM ? kind == ACCESS_WRITE : shape.elements > 1)) return false;
-    if (form == LANES_RUN && shape.element_bytes != shape.register_bytes) return false;
     uint64_t span = form == LANES_RUN ? (uint64_t)WARP_LANES * bytes : bytes;
     enum ptx_space space = op->space;
     if (space == PTX_SPACE_GENERIC) {
@@ -387,7 +386,11 @@ static ALWAYS_INLINE bool run_access(struct warp_state *w, const struct op *op, 
     uint8_t *memory = region.bytes + offset;
     if (form == LANES_RUN) {
         void *row = element_row(w, op, 0);
-        if (row) kind == ACCESS_READ ? memcpy(row, memory, span) : memcpy(memory, row, span);
+        if (!row) return true;
+        if (shape.element_bytes != shape.register_bytes)
+            shape.move(memory, NULL, row, UINT32_MAX);
+        else
+            kind == ACCESS_READ ? memcpy(row, memory, span) : memcpy(memory, row, span);
         return true;
     }
     for (unsigned e = 0; e < shape.elements; e++, memory += shape.element_bytes) {

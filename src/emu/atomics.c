@@ -86,50 +86,55 @@ static void touch_any(struct warp_state *w, uint32_t mask, enum ptx_space space,
         touch_note(w, mask, space, address, bytes, ACCESS_ATOMIC);
 }
 
-/* Executes the lanes at memory + offset and keeps their old values; true if a value changed. Inlined for each width, so
- * that a value is read and written by a single host instruction, and for the most frequent operation. */
-__attribute__((always_inline)) static inline bool lanes_change(uint8_t *memory, const uint64_t offset[WARP_LANES],
-                                                               uint32_t mask, unsigned bytes, combine *change,
-                                                               const uint64_t b[WARP_LANES],
-                                                               const uint64_t c[WARP_LANES], uint64_t old[WARP_LANES]) {
+/* The rows of an operation's registers; `dst` is NULL for a reduction. A lane's old value may replace its operands. */
+struct rows {
+    const uint8_t *b, *c;
+    uint8_t *dst;
+};
+
+/* Executes the lanes at memory + offset; true if a value changed. Inlined for each width, so that a value is read and
+ * written by a single host instruction, and for the most frequent operation. */
+static ALWAYS_INLINE bool lanes_change(uint8_t *memory, const uint64_t offset[WARP_LANES], uint32_t mask,
+                                       unsigned bytes, combine *change, const struct rows rows) {
     uint64_t changed = 0;
     FOR_LANES (lane, mask) {
-        uint64_t value = 0;
-        memcpy(&value, memory + offset[lane], bytes);
-        old[lane] = value;
-        value = change(value, b[lane], c[lane]);
-        changed |= value ^ old[lane];
-        memcpy(memory + offset[lane], &value, bytes);
+        uint64_t old = 0, b = 0, c = 0;
+        memcpy(&old, memory + offset[lane], bytes);
+        memcpy(&b, rows.b + (size_t)lane * bytes, bytes);
+        memcpy(&c, rows.c + (size_t)lane * bytes, bytes);
+        uint64_t new = change(old, b, c);
+        changed |= new ^ old;
+        memcpy(memory + offset[lane], &new, bytes);
+        if (rows.dst) memcpy(rows.dst + (size_t)lane * bytes, &old, bytes);
     }
     return bytes == 8 ? changed != 0 : changed << (64 - 8 * bytes) != 0; /* what was written of it */
 }
 
-__attribute__((always_inline)) static inline void atomic_run(struct warp *warp, const struct op *op, uint32_t mask,
-                                                             unsigned bytes) {
+static ALWAYS_INLINE void atomic_run(struct warp *warp, const struct op *op, uint32_t mask, unsigned bytes) {
     struct warp_state *w = warp_state(warp);
     combine *change = combine_find(op);
-    uint64_t address[WARP_LANES], offset[WARP_LANES], b[WARP_LANES], c[WARP_LANES] = {0}, old[WARP_LANES];
+    uint64_t address[WARP_LANES], offset[WARP_LANES];
     access_addresses(w, op, mask, address);
     enum ptx_space common = space_common(op->space, address);
     if (w->writer) touch_any(w, mask, common, address, bytes);
     if (common == PTX_SPACE_SHARED && change == op_add_f32_flushed) change = op_add_f32;
     uint8_t *memory = space_at_all(w, op, common, address, bytes, ACCESS_ATOMIC, offset);
-    row_read(w, op->b, bytes, b);
-    if (op->mode == ATOMIC_CAS) row_read(w, op->c, bytes, c);
+    const struct rows rows = {.b = warp_place(warp, op->b),
+                              .c = warp_place(warp, op->mode == ATOMIC_CAS ? op->c : op->b),
+                              .dst = op->operation == OPERATION_atom ? warp_place(warp, op->dst) : NULL};
     bool changed = false;
     if (memory) {
-        changed = change == op_add ? lanes_change(memory, offset, mask, bytes, op_add, b, c, old)
-                                   : lanes_change(memory, offset, mask, bytes, change, b, c, old);
+        changed = change == op_add ? lanes_change(memory, offset, mask, bytes, op_add, rows)
+                                   : lanes_change(memory, offset, mask, bytes, change, rows);
     } else {
         memset(offset, 0, sizeof offset);
         FOR_LANES (lane, mask) {
             uint8_t *at = lane_at(w, op, lane, common, address[lane], bytes);
             if (!at) return;
-            changed |= lanes_change(at, offset, UINT32_C(1) << lane, bytes, change, b, c, old);
+            changed |= lanes_change(at, offset, UINT32_C(1) << lane, bytes, change, rows);
         }
     }
     if (changed) warp->cta->run->changed |= UINT32_C(1) << PTX_SPACE_GLOBAL;
-    if (op->operation == OPERATION_atom) row_write(w, op->dst, bytes, old, mask);
 }
 
 static void execute_2(struct warp *warp, const struct op *op, uint32_t mask) { atomic_run(warp, op, mask, 2); }
