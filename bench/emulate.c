@@ -46,6 +46,13 @@ static const struct {
      ".shared .b32 s[256]; mov.u32 %r4, s; mad.lo.u32 %r5, %r0, 4, %r4; xor.b32 %r6, %r0, 63; mad.lo.u32 %r6, %r6, 4, %r4;\n"
      "loop: st.shared.u32 [%r5], %r3; bar.sync 0; ld.shared.u32 %r7, [%r6]; add.u32 %r3, %r7, 1; bar.sync 0; setp.lt.u32 %p1, %r3, 500; @%p1 bra loop;" FOOTER,
      64, 256},
+    {"tile",
+     HEADER
+     ".shared .b32 s[512]; mov.u32 %r4, s; shr.u32 %r5, %r0, 4; and.b32 %r6, %r0, 15; mad.lo.u32 %r5, %r5, 64, %r4; mad.lo.u32 %r6, %r6, 4, %r4;\n"
+     "add.u32 %r7, %r5, %r6; sub.u32 %r7, %r7, %r4; mov.f32 %f0, 0f3F800000; st.shared.f32 [%r7], %f0; bar.sync 0;\n"
+     "loop: ld.shared.f32 %f1, [%r5]; ld.shared.f32 %f2, [%r6]; fma.rn.f32 %f0, %f1, %f2, %f0; ld.shared.f32 %f1, [%r5+4]; ld.shared.f32 %f2, [%r6+64];\n"
+     "fma.rn.f32 %f0, %f1, %f2, %f0; add.u32 %r3, %r3, 1; setp.lt.u32 %p1, %r3, 500; @%p1 bra loop; st.global.f32 [%rd2], %f0;" FOOTER,
+     64, 256},
     {"diverge",
      HEADER
      "mov.u32 %r4, %r2; loop: mad.lo.u32 %r4, %r4, 1664525, 1013904223; shr.u32 %r5, %r4, 30; setp.eq.u32 %p2, %r5, 0; @%p2 bra a; setp.eq.u32 %p3, %r5, 1; @%p3 bra b;\n"

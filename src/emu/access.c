@@ -1,8 +1,9 @@
 /* Loads and stores: address resolution per lane, and the transfer between memory and registers.
  *
  * Most accesses have all lanes in one region (an allocation, the CTA's shared memory, the kernel's parameters) and take
- * the fast path: one check for the whole warp, then a loop over lanes, or one copy if lanes are contiguous. Others are
- * handled lane by lane. Local memory has the hardware's layout: a row for every word, with the 32 lanes in it.
+ * the fast path: one check for the whole warp, then a loop over lanes, or one copy if lanes are contiguous, or one for each
+ * row of a CTA of two dimensions. Others are handled lane by lane. Local memory has the hardware's layout: a row for every
+ * word, with the 32 lanes in it.
  *
  * An access that is misaligned or outside its region is a fault. Lanes store in ascending order: if several write to
  * one address, the highest lane wins. */
@@ -328,10 +329,12 @@ static ALWAYS_INLINE void region_move(struct warp_state *w, const struct op *op,
     }
 }
 
-/* --- uniform accesses and runs of all lanes --- */
+/* --- uniform accesses and runs, of all lanes or of groups: rows of CTAs of two dimensions --- */
 
-/* Addresses that differ by 0 or by `bytes` from lane to lane: in the first four lanes, and from each to the fourth after
- * it, which takes no product and whole vectors. */
+enum { GROUP_LANES = 8, GROUPS = WARP_LANES / GROUP_LANES };
+
+/* The form of all lanes: addresses that differ by 0 or by `bytes` in the first four lanes, and from each to the fourth after
+ * it, which takes no product and whole vectors. The form of each group: by their distances from its first lane. */
 #define ROW_FORM(U) \
     static ALWAYS_INLINE enum lanes_form row_form_##U(const U *a, unsigned bytes) { \
         enum { APART = 4 }; \
@@ -341,43 +344,59 @@ static ALWAYS_INLINE void region_move(struct warp_state *w, const struct op *op,
         differ |= (U)(a[3] - a[2]) ^ step; \
         for (unsigned i = 0; i < WARP_LANES - APART; i++) differ |= (U)(a[i + APART] - a[i]) ^ (U)(APART * step); \
         return differ ? LANES_SCATTERED : step ? LANES_RUN : LANES_UNIFORM; \
+    } \
+    static ALWAYS_INLINE enum lanes_form group_form_##U(const U *a, unsigned bytes) { \
+        typedef U group __attribute__((vector_size(GROUP_LANES * sizeof(U)))); \
+        const U step = (U)(a[1] - a[0]); \
+        if (step && step != bytes) return LANES_SCATTERED; \
+        const group distance = (group){0, 1, 2, 3, 4, 5, 6, 7} * (U)bytes & (U)(step ? -1 : 0); \
+        group differ = {0}, at; \
+        for (unsigned g = 0; g < WARP_LANES; g += GROUP_LANES) { \
+            memcpy(&at, a + g, sizeof at); \
+            differ |= (distance + a[g]) ^ at; \
+        } \
+        U any = 0; \
+        for (unsigned i = 0; i < GROUP_LANES; i++) any |= differ[i]; \
+        return any ? LANES_SCATTERED : step ? LANES_RUN : LANES_UNIFORM; \
+    } \
+    static ALWAYS_INLINE void group_fill_##U(uint8_t *row, const uint8_t *memory) { \
+        typedef U group __attribute__((vector_size(GROUP_LANES * sizeof(U)))); \
+        U value; \
+        memcpy(&value, memory, sizeof value); \
+        const group all = (group){0} + value; \
+        memcpy(row, &all, sizeof all); \
     }
 ROW_FORM(uint32_t)
 ROW_FORM(uint64_t)
 
-/* The address of lane 0 of an operation with all lanes active, and how the others relate to it. */
-static ALWAYS_INLINE enum lanes_form row_form(const struct warp_state *w, const struct op *op, unsigned bytes,
-                                              uint64_t *first) {
-    uint64_t offset = (uint64_t)op->immediate + (op->modifiers & MOD_FRAME ? w->frame->local_base : 0);
-    *first = offset;
+static ALWAYS_INLINE enum lanes_form row_form(const struct warp_state *w, const struct op *op, unsigned bytes) {
     if (op->a == PLACE_NONE) return LANES_UNIFORM;
     const void *row = warp_place(&w->warp, op->a);
-    if (op->source == PTX_u32) {
-        const uint32_t *a = row;
-        *first = (uint32_t)(a[0] + (uint32_t)offset);
-        return row_form_uint32_t(a, bytes);
-    }
-    const uint64_t *a = row;
-    *first = a[0] + offset;
-    return row_form_uint64_t(a, bytes);
+    return op->source == PTX_u32 ? row_form_uint32_t(row, bytes) : row_form_uint64_t(row, bytes);
 }
 
-/* A uniform access or a run within one region, the most frequent kinds. False if it is neither; nothing has been done
- * then. */
+/* The address of lane 0, which may be in a window of generic addressing. */
+static ALWAYS_INLINE uint64_t first_address(const struct warp_state *w, const struct op *op) {
+    const uint64_t offset = (uint64_t)op->immediate;
+    if (op->a == PLACE_NONE) return offset;
+    const void *row = warp_place(&w->warp, op->a);
+    if (op->source != PTX_u32) return *(const uint64_t *)row + offset;
+    const uint32_t at = *(const uint32_t *)row + (uint32_t)offset;
+    return op->space == PTX_SPACE_GENERIC ? address_widen(at) : at;
+}
+
+/* A uniform access or a run of all lanes within one region, the most frequent kinds. False if it is neither; nothing has
+ * been done then. */
 static ALWAYS_INLINE bool run_access(struct warp_state *w, const struct op *op, const struct shape shape,
                                      enum access_kind kind) {
     static const uint64_t beginning[WARP_LANES];
-    unsigned bytes = shape.element_bytes * shape.elements;
-    uint64_t first;
-    enum lanes_form form = row_form(w, op, bytes, &first);
+    const unsigned bytes = shape.element_bytes * shape.elements;
+    const enum lanes_form form = row_form(w, op, bytes);
     if (form == LANES_SCATTERED || (form == LANES_UNIFORM ? kind == ACCESS_WRITE : shape.elements > 1)) return false;
-    uint64_t span = form == LANES_RUN ? (uint64_t)WARP_LANES * bytes : bytes;
-    enum ptx_space space = op->space;
-    if (space == PTX_SPACE_GENERIC) {
-        if (op->source == PTX_u32) first = address_widen(first);
-        if ((first ^ (first + span - 1)) & WINDOW_MASK) return false;
-        space = space_resolve(space, &first);
-    }
+    const uint64_t span = form == LANES_RUN ? (uint64_t)WARP_LANES * bytes : bytes;
+    uint64_t first = first_address(w, op);
+    if (op->space == PTX_SPACE_GENERIC && (first ^ (first + span - 1)) & WINDOW_MASK) return false;
+    enum ptx_space space = space_resolve(op->space, &first);
     struct region region = region_of(w, space, first, kind, op->instr);
     uint64_t offset = first - region.address;
     if (first & (bytes - 1) || offset >= region.size_bytes || span > region.size_bytes - offset) return false;
@@ -400,6 +419,52 @@ static ALWAYS_INLINE bool run_access(struct warp_state *w, const struct op *op, 
         row_spread(row, shape.register_bytes);
     }
     return true;
+}
+
+/* The same for uniform accesses and runs of groups, whose elements fill their registers. They are not recorded. */
+static ALWAYS_INLINE bool group_run(struct warp_state *w, const struct op *op, enum access_kind kind, unsigned bytes) {
+    if (op->a == PLACE_NONE) return false;
+    const void *addresses = warp_place(&w->warp, op->a);
+    const uint64_t *wide = addresses;
+    const uint32_t *narrow = op->source == PTX_u32 ? addresses : NULL;
+    const enum lanes_form form = narrow ? group_form_uint32_t(narrow, bytes) : group_form_uint64_t(wide, bytes);
+    if (form == LANES_SCATTERED || (form == LANES_UNIFORM && kind == ACCESS_WRITE)) return false;
+    const uint64_t span = form == LANES_RUN ? GROUP_LANES * bytes : bytes;
+    uint64_t first = first_address(w, op), offset[GROUPS], beyond = 0, low = 0;
+    enum ptx_space space = space_resolve(op->space, &first);
+    struct region region = region_of(w, space, first, kind, op->instr);
+    for (unsigned g = 0; g < GROUPS; g++) {
+        const unsigned lane = g * GROUP_LANES;
+        const uint64_t at = first + (narrow ? (uint64_t)(int32_t)(narrow[lane] - narrow[0]) : wide[lane] - wide[0]);
+        low |= at;
+        offset[g] = at - region.address;
+        beyond |= offset[g] | (region.size_bytes - span - offset[g]); /* negative, as sizes are below 2^63 */
+    }
+    if (beyond >> 63 || low & (bytes - 1)) return false;
+    if (kind == ACCESS_WRITE) w->run->changed |= UINT32_C(1) << space;
+    uint8_t *row = element_row(w, op, 0);
+    for (unsigned g = 0; row && g < GROUPS; g++, row += (size_t)GROUP_LANES * bytes) {
+        uint8_t *memory = region.bytes + offset[g];
+        if (kind == ACCESS_WRITE)
+            memcpy(memory, row, (size_t)GROUP_LANES * bytes);
+        else if (form == LANES_RUN)
+            memcpy(row, memory, (size_t)GROUP_LANES * bytes);
+        else
+            bytes == 4 ? group_fill_uint32_t(row, memory) : group_fill_uint64_t(row, memory);
+    }
+    return true;
+}
+static NEVER_INLINE bool group_run_4(struct warp_state *w, const struct op *op, enum access_kind kind) {
+    return group_run(w, op, kind, 4);
+}
+static NEVER_INLINE bool group_run_8(struct warp_state *w, const struct op *op, enum access_kind kind) {
+    return group_run(w, op, kind, 8);
+}
+static ALWAYS_INLINE bool group_access(struct warp_state *w, const struct op *op, const struct shape shape,
+                                       enum access_kind kind) {
+    const unsigned bytes = shape.element_bytes;
+    if (w->writer || shape.elements > 1 || bytes != shape.register_bytes) return false;
+    return bytes == 4 ? group_run_4(w, op, kind) : bytes == 8 && group_run_8(w, op, kind);
 }
 
 /* All lanes at one local address: the words of the 32 lanes are contiguous, as in a row of registers. */
@@ -445,7 +510,7 @@ static ALWAYS_INLINE void access_run(struct warp *warp, const struct op *op, uin
     struct warp_state *w = warp_state(warp);
     unsigned bytes = shape.element_bytes * shape.elements;
     bool in_frame = op->space == PTX_SPACE_LOCAL || (op->modifiers & MOD_FRAME);
-    if (mask == UINT32_MAX && !in_frame && run_access(w, op, shape, kind)) return;
+    if (mask == UINT32_MAX && !in_frame && (run_access(w, op, shape, kind) || group_access(w, op, shape, kind))) return;
     uint64_t address[WARP_LANES];
     access_addresses(w, op, mask, address);
     enum ptx_space space = in_frame ? PTX_SPACE_LOCAL : space_common(op->space, address);

@@ -37,6 +37,104 @@ TEST("scattered lanes reach their own addresses, and of several that store to on
     run_end(&run);
 }
 
+/* Elements that lanes access: all in a run, in groups of 16 and 8 lanes (rows of a CTA of two dimensions), or almost so. */
+static unsigned pattern_element(unsigned pattern, unsigned lane) {
+    switch (pattern) {
+    case 0: return lane;
+    case 1: return lane / 16 * 40 + lane % 16;
+    case 2: return lane / 16 * 40;
+    case 3: return lane / 8 * 100 + lane % 8;
+    case 4: return (3 - lane / 8) * 50 + lane % 8;
+    case 5: return lane / 8 * 9;
+    case 6: return lane % 8;
+    case 7: return lane / 8 * 100 + (lane == 30 ? 4 : lane % 8);
+    case 8: return lane / 8 * 100 + (lane == 31 ? 1 : 0);
+    case 9: return lane % 16 < 8 ? lane : 7;
+    default: return 31 - lane;
+    }
+}
+enum { PATTERNS = 11 };
+
+TEST("lanes in groups access their elements, with and without records") {
+    static const struct {
+        const char *type, *reg;
+        unsigned bytes;
+    } types[] = {{"u32", "%r8", 4}, {"f32", "%f8", 4}, {"u64", "%rd8", 8}, {"u8", "%r8", 1}, {"s16", "%r8", 2}};
+    for (unsigned t = 0; t < COUNT_OF(types) * 4; t++) {
+        const unsigned type = t % COUNT_OF(types), bytes = types[type].bytes;
+        const bool shared = t / COUNT_OF(types) % 2, generic = t / COUNT_OF(types) / 2;
+        char text[4096], body[2048];
+        /* in: an element for each lane, then the data, also in shared memory. out: the values that the lanes have loaded,
+         * then the data that they store. */
+        snprintf(body, sizeof body,
+                 "mul.wide.u32 %%rd3, %%r0, 4; add.s64 %%rd4, %%rd1, %%rd3; ld.global.u32 %%r3, [%%rd4];\n"
+                 "mul.lo.u32 %%r3, %%r3, %u; mov.u32 %%r4, s; mul.wide.u32 %%rd5, %%r0, 8; mov.u32 %%r5, 0;\n"
+                 "loop: shl.b32 %%r6, %%r0, 3; mad.lo.u32 %%r6, %%r5, 256, %%r6; cvt.u64.u32 %%rd6, %%r6;\n"
+                 "add.s64 %%rd6, %%rd1, %%rd6; ld.global.u64 %%rd7, [%%rd6+128]; add.u32 %%r6, %%r6, %%r4;\n"
+                 "st.shared.u64 [%%r6], %%rd7; add.u32 %%r5, %%r5, 1; setp.lt.u32 %%p1, %%r5, 16; @%%p1 bra loop;\n"
+                 "bar.sync 0; %s\n"
+                 "ld%s.%s %s, [%s]; add.s64 %%rd5, %%rd0, %%rd5; st.global.%s [%%rd5], %s;\n"
+                 "cvt.u64.u32 %%rd7, %%r3; add.s64 %%rd6, %%rd0, %%rd7; st.global.%s [%%rd6+1024], %s;",
+                 bytes,
+                 !shared   ? "cvt.u64.u32 %rd10, %r3; add.s64 %rd10, %rd10, %rd1; add.s64 %rd10, %rd10, 128;"
+                 : generic ? "add.u32 %r9, %r4, %r3; cvt.u64.u32 %rd10, %r9; cvta.shared.u64 %rd10, %rd10;"
+                           : "add.u32 %r9, %r4, %r3;",
+                 generic  ? ""
+                 : shared ? ".shared"
+                          : ".global",
+                 types[type].type, types[type].reg, shared && !generic ? "%r9" : "%rd10", types[type].type,
+                 types[type].reg, types[type].type, types[type].reg);
+        run_fill(text, sizeof text, PTX_KERNEL_WITH(".shared .align 8 .b8 s[4096];", "$"), body);
+        for (unsigned pattern = 0; pattern < PATTERNS; pattern++)
+            for (unsigned traced = 0; traced < 2; traced++) {
+                static struct run_stream stream;
+                struct ptx_run run = {0};
+                REQUIRE(run_load(&run, text));
+                uint8_t wanted[32][8] = {{0}}, *data = (uint8_t *)run_input(&run) + 128, stored[4096] = {0};
+                for (unsigned i = 0; i < 4096; i++) data[i] = (uint8_t)(i * 7 + i / 256);
+                for (unsigned i = 0; i < 32; i++) {
+                    unsigned element = run_input(&run)[i] = pattern_element(pattern, i);
+                    memcpy(wanted[i], data + (size_t)element * bytes, bytes);
+                    memcpy(stored + (size_t)element * bytes, wanted[i], bytes);
+                }
+                REQUIRE(traced ? run_trace_loaded(&run, 1, 32, 0, 0, &stream) : run_loaded(&run, 1, 32));
+                const uint8_t *out = (const uint8_t *)run_u32(&run);
+                CHECK(!memcmp(out, wanted, sizeof wanted));
+                CHECK(!memcmp(out + 1024, stored, sizeof stored));
+                run_end(&run);
+            }
+    }
+}
+
+TEST("a group of lanes beyond an allocation, beyond shared memory or misaligned is a fault") {
+    static const struct {
+        const char *text, *fault;
+    } cases[] = {
+        /* The last row of eight lanes begins 16 bytes before the end of the buffer. */
+        {"shr.u32 %r3, %r0, 3; and.b32 %r4, %r0, 7; mul.lo.u32 %r3, %r3, 21840; mad.lo.u32 %r3, %r4, 4, %r3;\n"
+         "cvt.u64.u32 %rd5, %r3; add.s64 %rd5, %rd1, %rd5; ld.global.u32 %r5, [%rd5];",
+         "reads 4 bytes of global memory"},
+        {".shared .b8 s[256]; mov.u32 %r5, s; shr.u32 %r3, %r0, 4; and.b32 %r4, %r0, 15; shl.b32 %r3, %r3, 8; mad.lo.u32 %r3, %r4, 4, %r3;\n"
+         "st.shared.u32 [%r3], %r0;",
+         "writes 4 bytes of shared memory at 0x100"},
+        {".shared .b8 s[256]; mov.u32 %r5, s; shr.u32 %r3, %r0, 4; mul.lo.u32 %r3, %r3, 2; ld.shared.u32 %r4, [%r3];",
+         "misaligned"},
+        {".shared .b8 s[256]; mov.u32 %r5, s; shr.u32 %r3, %r0, 4; mul.lo.u32 %r3, %r3, -4; ld.shared.u32 %r4, [%r3];",
+         "shared memory at 0xfffffffc"},
+        {".shared .b8 s[256]; ld.shared.u32 %r4, [s+256];", "shared memory at 0x100"},
+    };
+    for (size_t i = 0; i < COUNT_OF(cases); i++) {
+        char text[4096];
+        run_fill(text, sizeof text, PTX_KERNEL("$"), cases[i].text);
+        struct ptx_run run = {0};
+        REQUIRE(run_load(&run, text));
+        CHECK(!run_loaded(&run, 1, 32));
+        if (!strstr(run.err.text, cases[i].fault)) printf("    %s\n", run.err.text);
+        CHECK(strstr(run.err.text, cases[i].fault));
+        run_end(&run);
+    }
+}
+
 TEST("generic addresses access shared, local and global memory, also if lanes differ") {
     struct ptx_run run = {0};
     REQUIRE(run_ptx(
