@@ -150,3 +150,12 @@ TEST("atomics on vectors are unsupported") {
         run_end(&run);
     }
 }
+
+TEST("an atomic whose result is ignored is a reduction") {
+    struct ptx_run run = {0};
+    REQUIRE(
+        run_ptx(&run, PTX_KERNEL("atom.global.add.u32 _, [%rd1], 2; atom.global.cas.b32 _, [%rd1+4], 0, %r0;"), 1, 32));
+    CHECK_EQ(run_input(&run)[0], 64u);
+    CHECK_EQ(run_input(&run)[1], 1u);
+    run_end(&run);
+}
