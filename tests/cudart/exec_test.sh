@@ -194,8 +194,9 @@ for signal in TERM HUP; do
         rm -f "$work"/long/*
         [ "$mode" != --record ] || mode="--record $work/long/long.stream"
         : >"$work/out"
+        # nohup starts its command with HUP ignored; `env` restores the default.
         # shellcheck disable=SC2086 # the words of the option
-        "$SLUICE" exec "${gpu[@]}" $mode --json "$work/long/long.json" -- "$program" long >"$work/out" 2>"$work/err" &
+        env --default-signal=HUP "$SLUICE" exec "${gpu[@]}" $mode --json "$work/long/long.json" -- "$program" long >"$work/out" 2>"$work/err" &
         pid=$!
         for _ in {1..1000}; do [ -s "$work/out" ] && break || sleep 0.05; done
         sleep 0.5
