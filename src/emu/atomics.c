@@ -92,22 +92,28 @@ struct rows {
     uint8_t *dst;
 };
 
-/* Executes the lanes at memory + offset; true if a value changed. Inlined for each width, so that a value is read and
- * written by a single host instruction, and for the most frequent operation. */
-static ALWAYS_INLINE bool lanes_change(uint8_t *memory, const uint64_t offset[WARP_LANES], uint32_t mask,
-                                       unsigned bytes, combine *change, const struct rows rows) {
+/* Executes a lane; returns the bits that changed, in the lowest bytes. Inlined for each width, so that a value is read and written by a single
+ * host instruction, and for the most frequent operation. */
+static ALWAYS_INLINE uint64_t lane_change(uint8_t *memory, unsigned lane, unsigned bytes, combine *change,
+                                          const struct rows rows) {
+    uint64_t old = 0, b = 0, c = 0;
+    memcpy(&old, memory, bytes);
+    memcpy(&b, rows.b + (size_t)lane * bytes, bytes);
+    memcpy(&c, rows.c + (size_t)lane * bytes, bytes);
+    const uint64_t new = change(old, b, c);
+    memcpy(memory, &new, bytes);
+    if (rows.dst) memcpy(rows.dst + (size_t)lane * bytes, &old, bytes);
+    return new ^ old;
+}
+
+static ALWAYS_INLINE uint64_t lanes_change(uint8_t *memory, const uint64_t offset[WARP_LANES], uint32_t mask,
+                                           unsigned bytes, combine *change, const struct rows rows) {
     uint64_t changed = 0;
-    FOR_LANES (lane, mask) {
-        uint64_t old = 0, b = 0, c = 0;
-        memcpy(&old, memory + offset[lane], bytes);
-        memcpy(&b, rows.b + (size_t)lane * bytes, bytes);
-        memcpy(&c, rows.c + (size_t)lane * bytes, bytes);
-        uint64_t new = change(old, b, c);
-        changed |= new ^ old;
-        memcpy(memory + offset[lane], &new, bytes);
-        if (rows.dst) memcpy(rows.dst + (size_t)lane * bytes, &old, bytes);
-    }
-    return bytes == 8 ? changed != 0 : changed << (64 - 8 * bytes) != 0; /* what was written of it */
+    if (mask == UINT32_MAX)
+        for (unsigned i = 0; i < WARP_LANES; i++) changed |= lane_change(memory + offset[i], i, bytes, change, rows);
+    else
+        FOR_LANES (i, mask) changed |= lane_change(memory + offset[i], i, bytes, change, rows);
+    return changed;
 }
 
 static ALWAYS_INLINE void atomic_run(struct warp *warp, const struct op *op, uint32_t mask, unsigned bytes) {
@@ -122,19 +128,18 @@ static ALWAYS_INLINE void atomic_run(struct warp *warp, const struct op *op, uin
     const struct rows rows = {.b = warp_place(warp, op->b),
                               .c = warp_place(warp, op->mode == ATOMIC_CAS ? op->c : op->b),
                               .dst = op->operation == OPERATION_atom ? warp_place(warp, op->dst) : NULL};
-    bool changed = false;
+    uint64_t changed = 0;
     if (memory) {
         changed = change == op_add ? lanes_change(memory, offset, mask, bytes, op_add, rows)
                                    : lanes_change(memory, offset, mask, bytes, change, rows);
     } else {
-        memset(offset, 0, sizeof offset);
         FOR_LANES (lane, mask) {
             uint8_t *at = lane_at(w, op, lane, common, address[lane], bytes);
             if (!at) return;
-            changed |= lanes_change(at, offset, UINT32_C(1) << lane, bytes, change, rows);
+            changed |= lane_change(at, lane, bytes, change, rows);
         }
     }
-    if (changed) warp->cta->run->changed |= UINT32_C(1) << PTX_SPACE_GLOBAL;
+    if (changed << (64 - 8 * bytes)) warp->cta->run->changed |= UINT32_C(1) << PTX_SPACE_GLOBAL;
 }
 
 static void execute_2(struct warp *warp, const struct op *op, uint32_t mask) { atomic_run(warp, op, mask, 2); }
