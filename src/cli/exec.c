@@ -6,7 +6,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -61,6 +60,7 @@ struct execution {
     struct cuda_server *server;
     struct checkpoint *checkpoint; /* until the server has it */
     bool interrupted, failed;
+    double seconds; /* of the execution, also while it waits for the program */
 };
 
 /* --- what to run --- */
@@ -191,6 +191,7 @@ static void write_functional(FILE *out, const void *what) {
         json_end(&json);
     }
     json_end(&json);
+    report_put_host(&json, warp, run->seconds, peak_rss_bytes());
     json_end(&json);
     json_finish(&json);
 }
@@ -261,9 +262,11 @@ static enum status run_functional(struct execution *run) {
     struct stream_source *source = cuda_server_source(run->server);
     struct kernel kernel;
     source->patience = not_interrupted;
+    double begin = progress_clock();
     bool more = source->ops->next_kernel(source, &kernel); /* returns at the end of the program */
     assert(!more);
     (void)more;
+    run->seconds = progress_clock() - begin;
     run->failed = program_failed(run);
     if (run->failed) complain(NULL, "%s", source->ops->failure(source));
     finish_program(run);
@@ -281,6 +284,7 @@ static enum status run_recorded(struct execution *run) {
     bool good = output_open(&output, run->values->record, &err);
     if (good) {
         good = recording_write(output.file, source, run->name, NULL, progress_record_step, &progress, &err);
+        run->seconds = progress_clock() - progress.started;
         run->failed = !good && !signals_caught();
     }
     give_up = !good && !program_failed(run);
@@ -312,8 +316,6 @@ static void kernel_ended(void *user, unsigned program, uint64_t cycle) {
 static enum status report_run(const struct execution *run, const struct launches *launches,
                               const struct machine *machine, const struct energy_model *energy,
                               const struct run_result *result, double seconds) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
     struct energy_book book;
     energy_account(energy, run->config, machine_shape(machine), machine_stats(machine), result->cycles, &book);
     struct run_report report = {
@@ -334,7 +336,7 @@ static enum status report_run(const struct execution *run, const struct launches
         .interrupted = run->interrupted,
         .cut = run->interrupted,
         .host_seconds = seconds,
-        .host_peak_rss_bytes = (uint64_t)usage.ru_maxrss * 1024,
+        .host_peak_rss_bytes = peak_rss_bytes(),
     };
     report.programs.program[0] =
         (struct report_program){.workload = run->name, .check = "none", .stats = *machine_program(machine, 0)};
@@ -526,7 +528,7 @@ static const char *const details[] = {
     "A program that is ended by a signal gives no result, and the status is 128 plus the signal's number. When the"
     " command is interrupted, the program and all processes that it has started are ended; the result covers the"
     " launches so far and is marked `interrupted`. With --functional or --record, the JSON holds `sluice` (version),"
-    " `workload`, `functional`, `interrupted`, `thread_instructions`, `warp_instructions` and `kernels`.",
+    " `workload`, `functional`, `interrupted`, `thread_instructions`, `warp_instructions`, `kernels` and `host`.",
     NULL,
 };
 

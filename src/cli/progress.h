@@ -15,6 +15,8 @@ struct progress {
 };
 
 double progress_clock(void);
+/* The most memory that this process has used. */
+uint64_t peak_rss_bytes(void);
 /* `extent` has an element per program; NULL: unknown. */
 void progress_start(struct progress *progress, const char *label, const struct program_extent *extent,
                     unsigned programs);

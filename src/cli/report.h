@@ -47,6 +47,8 @@ void report_title(FILE *out, const char *format, ...) __attribute__((format(prin
 /* As the value of the key `energy`. */
 struct json;
 void report_put_energy(struct json *json, const struct energy_book *book);
+/* As the value of the key `host`. */
+void report_put_host(struct json *json, uint64_t warp_instructions, double seconds, uint64_t peak_rss_bytes);
 /* As the values of the keys `programs`, and `stp` and `antt` if alone_ipc is known. `report` may be NULL: no
  * kernels. */
 void report_put_programs(struct json *json, const struct report_programs *programs, const struct run_report *report);

@@ -152,13 +152,12 @@ void report_put_energy(struct json *json, const struct energy_book *book) {
     json_end(json);
 }
 
-static void put_host(struct json *json, const struct run_report *report) {
+void report_put_host(struct json *json, uint64_t warp_instructions, double seconds, uint64_t peak_rss_bytes) {
     json_key(json, "host");
     json_object(json);
-    json_put_real(json, "seconds", report->host_seconds);
-    json_put_real(json, "warp_instructions_per_second",
-                  ratio((double)report->result->warp_instructions, report->host_seconds));
-    json_put_unsigned(json, "peak_rss_bytes", report->host_peak_rss_bytes);
+    json_put_real(json, "seconds", seconds);
+    json_put_real(json, "warp_instructions_per_second", ratio((double)warp_instructions, seconds));
+    json_put_unsigned(json, "peak_rss_bytes", peak_rss_bytes);
     json_end(json);
 }
 
@@ -257,7 +256,7 @@ void report_write_json(FILE *out, const void *what) {
     decisions_release(&decisions);
     if (result->series) put_samples(&json, report->stats, result->series);
     put_config(&json, report->config);
-    put_host(&json, report);
+    report_put_host(&json, result->warp_instructions, report->host_seconds, report->host_peak_rss_bytes);
     json_end(&json);
     json_finish(&json);
 }

@@ -1,7 +1,6 @@
 /* `sluice run`: simulates one workload, or two concurrent ones, on one machine. */
 #include <stdio.h>
 #include <string.h>
-#include <sys/resource.h>
 
 #include "base/base.h"
 #include "base/output.h"
@@ -63,12 +62,6 @@ static const struct option options[] = {
     {"--no-skip", NULL, OPTION_FLAG, offsetof(struct run_values, no_skip),
      "tick every component in every cycle: slower, with the same result"},
 };
-
-static uint64_t peak_rss_bytes(void) {
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return (uint64_t)usage.ru_maxrss * 1024;
-}
 
 static bool is_standard_output(const char *file) { return file && strcmp(file, "-") == 0; }
 

@@ -35,6 +35,9 @@ holds "no cycles" test "$(json "$work/timed.json" 'r["cycles"] > 0 and all(k["cy
 for key in '[k["instructions"] for k in r["kernels"]]' 'r["warp_instructions"]' 'r["workload"]'; do
     holds "$key differs" test "$(json "$work/timed.json" "$key")" = "$(json "$work/functional.json" "$key")"
 done
+for mode in timed functional; do
+    holds "the host's time" test "$(json "$work/$mode.json" 'r["host"]["seconds"] > 0 and r["host"]["peak_rss_bytes"] > 0')" = True
+done
 
 testcase "the results fit their schemas"
 if /usr/bin/python3 -c 'import jsonschema' 2>/dev/null; then
