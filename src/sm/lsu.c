@@ -203,8 +203,8 @@ static inline void vacate(struct lsu_queue *queue, uint64_t now) {
         queue->room++;
 }
 
-/* All places of the queue are taken, some by instructions that leave at a known time or have left: determines when it has
- * room. */
+/* All places of the queue are taken, some by instructions that leave at a known time or have left: determines when one
+ * is free. */
 static NEVER_INLINE void await_room(const struct sm *sm, struct lsu_queue *queue, uint64_t now) {
     vacate(queue, now);
     queue->room_at = 0;
