@@ -1,8 +1,6 @@
 /* The cache engine of L1s, LLC slices and the SM's read-only caches: tags, line states, replacement (MSHRs: mshr.h).
  *
- * Owns: tags and data-line states. A set has `tag_ways` tags and `ways` data lines. In a conventional cache the two
- *       numbers are equal and tag way i owns line i; a decoupled tag store has more tags than lines. Data is not
- *       stored: this is a timing model.
+ * Owns: tags and line states. Data is not stored: this is a timing model.
  * Contract: the engine is passive, without ports or time, and implements states and replacement. Its user decides what
  *           an access means (allocation, write-through or write-back, messages) and does all counting.
  */
@@ -14,6 +12,7 @@
 #endif
 
 #include "base/base.h"
+#include "cache/lru.h"
 #include "cache/replacement.h"
 #include "config/config.h"
 
@@ -24,13 +23,14 @@ enum line_state {
     LINE_MODIFIED, /* valid and dirty */
 };
 
+/* Tag and state are adjacent: a lookup in a large cache misses in the host's. */
 struct cache_line {
+    uint64_t key;  /* cache_key(); CACHE_NO_KEY if the line is invalid */
     uint8_t state; /* enum line_state */
     uint8_t dirty; /* sectors that must be written back */
     uint8_t flags; /* owned by the user of the cache */
     uint8_t valid; /* sectored caches only: sectors whose bytes are all present (sectors.h) */
     uint16_t mshr; /* while reserved: its MSHR */
-    uint16_t tag;  /* tag way of this line; CACHE_NONE if there is none */
 };
 
 enum { CACHE_NONE = 0xFFFF, CACHE_HINTS = 16 };
@@ -43,16 +43,15 @@ struct cache_access {
 };
 
 struct cache {
-    unsigned sets, ways, tag_ways;
+    unsigned sets, ways;
     uint64_t set_mask;       /* sets - 1 if sets is a power of two, else 0 */
-    uint64_t *key;           /* [sets][tag_ways]; CACHE_NO_KEY if the tag is free */
-    uint8_t *hint;           /* [sets][hints] one hash byte per tag, which filters the tag comparisons */
-    unsigned hints;          /* tag_ways rounded up to a multiple of CACHE_HINTS */
+    uint8_t *hint;           /* [sets][hints] one hash byte per line, which filters the tag comparisons */
+    unsigned hints;          /* ways rounded up to a multiple of CACHE_HINTS */
     uint16_t *free_from;     /* [sets] no line below this way is invalid */
-    uint16_t *line_of;       /* [sets][tag_ways] data way, or CACHE_NONE */
     struct cache_line *line; /* [sets][ways] */
     const struct replacement_ops *replacement;
     void *replacement_state;
+    struct lru_link *lru; /* [sets][1 + ways] if the policy is LRU, else NULL */
 };
 
 #define CACHE_NO_KEY UINT64_MAX
@@ -63,7 +62,7 @@ static inline uint64_t cache_key(uint64_t line_number, unsigned program) {
 }
 
 struct cache_geometry {
-    unsigned sets, ways, tag_ways; /* tag_ways 0: equal to ways */
+    unsigned sets, ways;
 };
 
 /* `owner` is the section that selects the policy and contains the policy's parameters. `seed` differs between the
@@ -93,44 +92,40 @@ static inline unsigned cache_equal_hints(const uint8_t *hints, uint8_t wanted) {
 #endif
 }
 
-/* The tag way that holds `key`, or -1. */
-static inline int cache_find(const struct cache *cache, unsigned set, uint64_t key) {
-    const uint64_t *keys = &cache->key[(size_t)set * cache->tag_ways];
+static inline struct cache_line *cache_line_at(const struct cache *cache, unsigned set, unsigned way) {
+    return &cache->line[(size_t)set * cache->ways + way];
+}
+
+/* The line that holds `key`, or NULL. */
+static inline struct cache_line *cache_lookup(const struct cache *cache, unsigned set, uint64_t key) {
+    struct cache_line *lines = cache_line_at(cache, set, 0);
     const uint8_t *hints = &cache->hint[(size_t)set * cache->hints], wanted = cache_hint(key);
     unsigned first = 0;
     do {
         for (unsigned equal = cache_equal_hints(&hints[first], wanted); equal; equal &= equal - 1) {
             unsigned way = first + lowest_bit(equal);
-            if (way < cache->tag_ways && keys[way] == key) return (int)way;
+            if (way < cache->ways && lines[way].key == key) return &lines[way];
         }
         first += CACHE_HINTS;
     } while (UNLIKELY(first < cache->hints));
-    return -1;
-}
-
-static inline struct cache_line *cache_line_at(const struct cache *cache, unsigned set, unsigned way) {
-    return &cache->line[(size_t)set * cache->ways + way];
-}
-
-/* The data line of the tag that holds `key`, or NULL. */
-static inline struct cache_line *cache_lookup(const struct cache *cache, unsigned set, uint64_t key) {
-    int tag = cache_find(cache, set, key);
-    if (tag < 0) return NULL;
-    uint16_t way = cache->line_of[(size_t)set * cache->tag_ways + (unsigned)tag];
-    return way == CACHE_NONE ? NULL : cache_line_at(cache, set, way);
+    return NULL;
 }
 
 static inline unsigned cache_way_of(const struct cache *cache, unsigned set, const struct cache_line *line) {
     return (unsigned)(line - cache_line_at(cache, set, 0));
 }
 
-static inline uint64_t cache_line_key(const struct cache *cache, unsigned set, const struct cache_line *line) {
-    return cache->key[(size_t)set * cache->tag_ways + line->tag];
+static inline struct lru_link *cache_lru_of(const struct cache *cache, unsigned set) {
+    return &cache->lru[(size_t)set * (cache->ways + 1)];
 }
 
 /* Reports a hit to the replacement policy. */
 static inline void cache_touch(struct cache *cache, const struct cache_line *line, const struct cache_access *access) {
-    cache->replacement->touch(cache->replacement_state, access->set, cache_way_of(cache, access->set, line), access);
+    unsigned way = cache_way_of(cache, access->set, line);
+    if (LIKELY(cache->lru != NULL))
+        lru_use(cache_lru_of(cache, access->set), way);
+    else
+        cache->replacement->touch(cache->replacement_state, access->set, way, access);
 }
 
 /* The first invalid line of a set, or NULL. */
@@ -149,6 +144,10 @@ static inline struct cache_line *cache_free_line(struct cache *cache, unsigned s
 static inline struct cache_line *cache_victim(struct cache *cache, unsigned set) {
     struct cache_line *line = cache_free_line(cache, set), *lines = cache_line_at(cache, set, 0);
     if (line) return line;
+    if (LIKELY(cache->lru != NULL)) {
+        line = &lines[lru_oldest(cache_lru_of(cache, set))];
+        if (LIKELY(line->state != LINE_RESERVED)) return line;
+    }
     int way = cache->replacement->victim(cache->replacement_state, set, lines);
     return way < 0 ? NULL : &lines[way];
 }
@@ -161,8 +160,6 @@ static inline struct cache_line *cache_certain_victim(struct cache *cache, unsig
     return line->state == LINE_RESERVED ? NULL : line;
 }
 
-void cache_free_tag(struct cache *cache, unsigned set, const struct cache_line *line);
-
 /* Assigns `line` (from cache_victim) to `access->key`, in state `state`. */
 static inline void cache_place(struct cache *cache, struct cache_line *line, const struct cache_access *access,
                                enum line_state state) {
@@ -170,18 +167,15 @@ static inline void cache_place(struct cache *cache, struct cache_line *line, con
     assert(line->state != LINE_RESERVED);
     if (UNLIKELY(cache->replacement->evict != NULL) && line->state != LINE_INVALID)
         cache->replacement->evict(cache->replacement_state, set, way);
-    /* In a conventional cache tag way i owns line i and is overwritten here; a decoupled tag store places its tags
-     * itself. */
-    if (UNLIKELY(line->tag != way && line->tag != CACHE_NONE)) cache_free_tag(cache, set, line);
-    size_t tag = (size_t)set * cache->tag_ways + way;
-    cache->key[tag] = access->key;
-    cache->line_of[tag] = (uint16_t)way;
     cache->hint[(size_t)set * cache->hints + way] = cache_hint(access->key);
-    *line = (struct cache_line){.state = (uint8_t)state, .tag = (uint16_t)way};
-    cache->replacement->insert(cache->replacement_state, set, way, access);
+    *line = (struct cache_line){.key = access->key, .state = (uint8_t)state};
+    if (LIKELY(cache->lru != NULL))
+        lru_use(cache_lru_of(cache, set), way);
+    else
+        cache->replacement->insert(cache->replacement_state, set, way, access);
 }
 
-/* Invalidates the line and frees its tag. */
+/* Invalidates the line. */
 void cache_drop(struct cache *cache, unsigned set, struct cache_line *line);
 
 /* Invalidates all lines except reserved ones, whose fills are pending. */

@@ -409,7 +409,8 @@ static enum l1_outcome store(struct l1_controller *controller, const struct l1_r
 }
 
 /* The line has no store in flight: it was read after the last one was acknowledged. */
-static void write_back(struct l1_controller *controller, uint64_t key, struct cache_line *line, uint64_t now) {
+static void write_back(struct l1_controller *controller, struct cache_line *line, uint64_t now) {
+    uint64_t key = line->key;
     struct l1_request request = {.program = (uint8_t)(key >> 56)};
     uint32_t entry = outstanding_take(controller, NOBODY);
     send(controller, &request, MESSAGE_WRITE, (key & low_mask(56)) << controller->line_log2, line->dirty,
@@ -433,20 +434,20 @@ static ALWAYS_INLINE enum l1_outcome reserve(struct l1_controller *controller, c
     if (!victim) return L1_FAIL_LINE;
     if (victim->state == LINE_MODIFIED) {
         if (room(&controller->miss_queue) == 0) return queue_failure(controller, now);
-        write_back(controller, cache_line_key(&controller->cache, access->set, victim), victim, now);
+        write_back(controller, victim, now);
         if (!aside && room(&controller->miss_queue) == 0)
             return queue_failure(controller, now); /* the miss is replayed later */
     }
     if (victim->state != LINE_INVALID) {
         controller->stats.evictions++;
-        if (insertion && insertion->evict) insertion->evict(state, controller->index, access->set, victim);
-        notify(controller, L1_EVENT_REMOVE, access->set, cache_line_key(&controller->cache, access->set, victim), now);
+        if (insertion && insertion->evict) insertion->evict(state, controller->index, victim);
+        notify(controller, L1_EVENT_REMOVE, access->set, victim->key, now);
     }
     *mshr = mshr_take(&controller->mshrs);
     cache_place(&controller->cache, victim, access, LINE_RESERVED);
     victim->mshr = (uint16_t)*mshr;
     controller->mshrs.mshr[*mshr].set = access->set;
-    controller->mshrs.mshr[*mshr].way = victim->tag;
+    controller->mshrs.mshr[*mshr].way = (uint16_t)cache_way_of(&controller->cache, access->set, victim);
     return L1_MISS;
 }
 
@@ -605,7 +606,7 @@ static ALWAYS_INLINE void fill(struct l1_controller *controller, unsigned mshr, 
         controller->stats.stale_fills++;
     } else {
         line->state = LINE_VALID;
-        notify(controller, L1_EVENT_INSERT, set, cache_line_key(&controller->cache, set, line), now);
+        notify(controller, L1_EVENT_INSERT, set, line->key, now);
     }
     if (UNLIKELY(controller->engine->latency != NULL)) observe_fill(controller, mshr);
     ring_push(&controller->arrived, mshr);

@@ -240,7 +240,7 @@ static struct cache_line *data_line(const struct decoupled *d, const struct tag_
     if (tag->position == CACHE_NONE) return NULL;
     unsigned set = data_set(d, store, tag->key);
     struct cache_line *line = cache_line_at(store->data, set, tag->position);
-    return line->state != LINE_INVALID && cache_line_key(store->data, set, line) == tag->key ? line : NULL;
+    return line->state != LINE_INVALID && line->key == tag->key ? line : NULL;
 }
 
 static bool goes_before(const struct tag *a, const struct tag *b) {
@@ -282,10 +282,10 @@ static void age_others(const struct decoupled *d, struct tag_store *store, const
         if (tag != but) tag->count = (uint8_t)(tag->count - (tag->count > 0));
 }
 
-static void decoupled_evict(void *state, unsigned sm, unsigned set, const struct cache_line *line) {
+static void decoupled_evict(void *state, unsigned sm, const struct cache_line *line) {
     struct decoupled *d = state;
     struct tag_store *store = &d->store[sm];
-    struct tag *owner = store->plain ? NULL : find(d, store, cache_line_key(store->data, set, line));
+    struct tag *owner = store->plain ? NULL : find(d, store, line->key);
     if (!owner) return;
     owner->count = 0;
     owner->position = CACHE_NONE;
@@ -367,7 +367,7 @@ static void commit_all(struct decoupled *d, struct tag_store *store) {
         for (unsigned way = 0; way < data->ways; way++) {
             const struct cache_line *line = cache_line_at(data, set, way);
             if (line->state == LINE_INVALID) continue;
-            uint64_t key = cache_line_key(data, set, line);
+            uint64_t key = line->key;
             struct tag *tag = make_room(d, store, key);
             assert(tag && "a tag set has an entry for each data line that maps to it");
             *tag = (struct tag){.key = key, .position = (uint16_t)way, .count = d->threshold};

@@ -63,7 +63,7 @@ struct insertion_ops {
     /* The victim, if the policy selects it instead of the cache; NULL if there is none. Called only after `admit`
      * returned true. */
     struct cache_line *(*victim)(void *state, unsigned sm, unsigned set);
-    void (*evict)(void *state, unsigned sm, unsigned set, const struct cache_line *line);
+    void (*evict)(void *state, unsigned sm, const struct cache_line *line);
     void (*note)(void *state, unsigned sm, const struct insertion_event *event);
     /* All lines of the L1 were invalidated. */
     void (*flush)(void *state, unsigned sm);

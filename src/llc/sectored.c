@@ -126,12 +126,12 @@ static enum hold take_line(struct slice *slice, const struct cache_access *acces
     if (!victim) return HOLD_LINE;
     if ((fetches || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     if (victim->state == LINE_MODIFIED) {
-        slice_write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, TAG_WRITE_BACK, now);
+        slice_write_back(slice, victim, TAG_WRITE_BACK, now);
         if (fetches && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     }
     if (victim->state != LINE_INVALID) {
         slice->stats.evictions++;
-        notify(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
+        notify(slice, SLICE_DROP, victim->key, NULL, now);
     }
     cache_place(&slice->cache, victim, access, LINE_VALID);
     *line = victim;
@@ -201,7 +201,7 @@ void slice_sectored_fill(struct slice *slice, unsigned mshr_index, uint8_t arriv
     const struct mshr *mshr = &slice->mshrs.mshr[mshr_index];
     struct slice_fetch *flight = &slice->sectors->fetch[mshr_index];
     struct cache_line *line = cache_line_at(&slice->cache, mshr->set, mshr->way);
-    uint64_t key = cache_line_key(&slice->cache, mshr->set, line);
+    uint64_t key = line->key;
     assert((flight->in_flight & arrived) == arrived);
     flight->in_flight &= (uint8_t)~arrived;
     line->valid |= arrived;

@@ -271,8 +271,8 @@ static void apply(struct slice *slice, const struct message *message, uint64_t k
     line->dirty |= message->sectors;
 }
 
-NEVER_INLINE void slice_write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint32_t tag,
-                                   uint64_t now) {
+NEVER_INLINE void slice_write_back(struct slice *slice, struct cache_line *line, uint32_t tag, uint64_t now) {
+    uint64_t key = line->key;
     uint8_t sectors = slice->whole_write_backs ? slice->whole_line : line->dirty;
     send_to_memory(slice, MESSAGE_WRITE, key, sectors, tag, now);
     notify(slice, SLICE_TO_MEMORY, key, &(struct message){.sectors = sectors}, now);
@@ -286,7 +286,7 @@ NEVER_INLINE void slice_write_back(struct slice *slice, uint64_t key, struct cac
 /* Applies all waiters of the line, in order: the line may be evicted before the last of them is answered. */
 static NEVER_INLINE void apply_waiters(struct slice *slice, uint32_t index, struct cache_line *line, uint64_t now) {
     const struct mshr *mshr = &slice->mshrs.mshr[index];
-    uint64_t key = cache_line_key(&slice->cache, mshr->set, line);
+    uint64_t key = line->key;
     notify(slice, SLICE_FILL, key, NULL, now);
     for (unsigned i = 0; i < mshr->waiters; i++) {
         const struct message *waiter = mshr_waiter(&slice->mshrs, index, i);
@@ -453,7 +453,7 @@ static ALWAYS_INLINE void fetch_line(struct slice *slice, struct cache_line *vic
     unsigned index = mshr_take(&slice->mshrs);
     struct mshr *mshr = &slice->mshrs.mshr[index];
     mshr->set = access->set;
-    mshr->way = victim->tag;
+    mshr->way = (uint16_t)cache_way_of(&slice->cache, access->set, victim);
     victim->mshr = (uint16_t)index;
     wait_for_line(slice, victim, message, access->key, through, now);
     send_to_memory(slice, MESSAGE_READ, access->key, slice->whole_line, TAG_FILL | index, now);
@@ -473,13 +473,13 @@ static ALWAYS_INLINE enum hold miss(struct slice *slice, const struct cache_acce
     /* A modified victim is written back first, and alone if memory cannot accept both requests. */
     if ((fetch || victim->state == LINE_MODIFIED) && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     if (victim->state == LINE_MODIFIED) {
-        slice_write_back(slice, cache_line_key(&slice->cache, access->set, victim), victim, TAG_WRITE_BACK, now);
+        slice_write_back(slice, victim, TAG_WRITE_BACK, now);
         if (fetch && !port_can_push(slice->to_memory, now)) return HOLD_MEMORY;
     }
     count(slice, access, message, false, false, plain, now);
     if (victim->state != LINE_INVALID) {
         slice->stats.evictions++;
-        if (!plain) notify(slice, SLICE_DROP, cache_line_key(&slice->cache, access->set, victim), NULL, now);
+        if (!plain) notify(slice, SLICE_DROP, victim->key, NULL, now);
     }
     if (fetch) {
         fetch_line(slice, victim, access, message, through, plain, now);
@@ -631,12 +631,12 @@ static NEVER_INLINE void take_command(struct slice *slice, uint64_t now) {
     port_pop(slice->commands, now);
 }
 
-static bool is_of_flushed_program(const struct slice *slice, unsigned set, const struct cache_line *line) {
-    return key_program(cache_line_key(&slice->cache, set, line)) == slice->flush.program;
+static bool is_of_flushed_program(const struct slice *slice, const struct cache_line *line) {
+    return key_program(line->key) == slice->flush.program;
 }
 
-static bool is_to_be_flushed(const struct slice *slice, unsigned set, const struct cache_line *line) {
-    return (line->state == LINE_VALID || line->state == LINE_MODIFIED) && is_of_flushed_program(slice, set, line);
+static bool is_to_be_flushed(const struct slice *slice, const struct cache_line *line) {
+    return (line->state == LINE_VALID || line->state == LINE_MODIFIED) && is_of_flushed_program(slice, line);
 }
 
 static bool at_home(const struct slice *slice, uint64_t key) {
@@ -651,7 +651,7 @@ static struct cache_line *next_modified(struct slice *slice) {
     for (; slice->flush_set < slice->cache.sets; slice->flush_set++, slice->flush_way = 0)
         for (; slice->flush_way < slice->cache.ways; slice->flush_way++) {
             struct cache_line *line = cache_line_at(&slice->cache, slice->flush_set, slice->flush_way);
-            if (line->dirty && is_of_flushed_program(slice, slice->flush_set, line)) return line;
+            if (line->dirty && is_of_flushed_program(slice, line)) return line;
         }
     return NULL;
 }
@@ -660,8 +660,8 @@ static void forget_lines(struct slice *slice, uint64_t now) {
     for (unsigned set = 0; set < slice->cache.sets; set++)
         for (unsigned way = 0; way < slice->cache.ways; way++) {
             struct cache_line *line = cache_line_at(&slice->cache, set, way);
-            if (!is_to_be_flushed(slice, set, line)) continue;
-            uint64_t key = cache_line_key(&slice->cache, set, line);
+            if (!is_to_be_flushed(slice, line)) continue;
+            uint64_t key = line->key;
             if (slice->flush.keep_home && at_home(slice, key)) continue;
             notify(slice, SLICE_DROP, key, NULL, now);
             cache_drop(&slice->cache, set, line);
@@ -678,7 +678,7 @@ static NEVER_INLINE bool flush_once(struct slice *slice, uint64_t now) {
         return false;
     }
     if (line) {
-        slice_write_back(slice, cache_line_key(&slice->cache, slice->flush_set, line), line, TAG_FLUSHED, now);
+        slice_write_back(slice, line, TAG_FLUSHED, now);
         slice->flush_writes++;
         engine_wake_near(slice->engine, slice->waker, now + 1);
         return true;

@@ -148,6 +148,6 @@ static inline bool reply_queue_full(const struct slice *slice) {
 }
 
 /* Writes the dirty sectors of a line to memory. */
-void slice_write_back(struct slice *slice, uint64_t key, struct cache_line *line, uint32_t tag, uint64_t now);
+void slice_write_back(struct slice *slice, struct cache_line *line, uint32_t tag, uint64_t now);
 
 #endif

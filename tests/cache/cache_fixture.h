@@ -44,7 +44,7 @@ static inline bool use_by(struct cache *cache, unsigned set, uint64_t key, uint3
     }
     struct cache_line *victim = cache_victim(cache, set);
     REQUIRE(victim);
-    if (victim->state != LINE_INVALID) *evicted = cache_line_key(cache, set, victim);
+    if (victim->state != LINE_INVALID) *evicted = victim->key;
     cache_place(cache, victim, &access, LINE_VALID);
     return false;
 }

@@ -193,8 +193,8 @@ static void compare(const struct cache *cache, const struct reference *reference
             REQUIRE((line != NULL) == (at >= 0));
             if (!line) continue;
             REQUIRE(line->state == reference[set].line[at].state);
-            REQUIRE(cache_line_key(cache, set, line) == keys[i]);
-            REQUIRE(cache_find(cache, set, keys[i]) == line->tag);
+            REQUIRE(line->key == keys[i]);
+            REQUIRE(cache_line_at(cache, set, cache_way_of(cache, set, line)) == line);
         }
 }
 
@@ -226,7 +226,7 @@ static void random_step(struct cache *cache, struct reference *reference, const 
         REQUIRE((victim != NULL) == (goes >= 0));
         if (!victim) return;
         if (full) {
-            REQUIRE(cache_line_key(cache, set, victim) == list->line[goes].key);
+            REQUIRE(victim->key == list->line[goes].key);
             reference_remove(list, (unsigned)goes);
         }
         enum line_state state = what < 5 ? LINE_RESERVED : LINE_VALID;
