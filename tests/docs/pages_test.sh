@@ -34,6 +34,18 @@ pages --check --data "$work/results" "$copy"
 status_is 1
 err_has "differs from its data"
 
+testcase "a row of arithmetic means is over the workloads"
+restore
+column=$(sed -n '/^<!-- table/{n;p;q}' "$copy")
+printf '\n<!-- table\n%s | .6f\narithmetic: arithmetic\n-->\n<!-- end -->\n' "${column% | *}" >>"$copy"
+pages --data "$work/results" "$copy"
+status_is 0
+holds "the last row is not the mean of the others: $(tail -n 3 "$copy")" awk -F '|' '
+    /^<!-- table/ { sum = count = 0 }
+    /^\| `/ { sum += $3; count++ }
+    /^\| arithmetic/ { given = $3 }
+    END { mean = sum / count; exit count < 2 || given - mean > 2e-6 || mean - given > 2e-6 }' "$copy"
+
 testcase "an edited digit in the data is noticed"
 restore
 sed -i '2s/,\([0-9]*\)1\([0-9]*\),/,\12\2,/' "$work/results/$kept.csv"
