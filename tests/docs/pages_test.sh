@@ -46,6 +46,19 @@ holds "the last row is not the mean of the others: $(tail -n 3 "$copy")" awk -F 
     /^\| arithmetic/ { given = $3 }
     END { mean = sum / count; exit count < 2 || given - mean > 2e-6 || mean - given > 2e-6 }' "$copy"
 
+testcase "a page names experiments whose results are not complete, and shows the others"
+restore
+printf '\n<!-- pending none/x -->\n<!-- end -->\n\n<!-- table\ncolumn: a | none/x | IPC | b | .3f\n-->\n<!-- end -->\n' >>"$copy"
+pages --data "$work/results" "$copy"
+status_is 0
+holds "no remark: $(tail -n 9 "$copy")" grep -qx '\*The runs of `none/x` are not complete yet.\*' "$copy"
+pages --check --data "$work/results" "$copy"
+status_is 0
+sed -i "s:none/x:$kept:" "$copy"
+pages --check --data "$work/results" "$copy"
+status_is 1
+err_has "the results of $kept are complete"
+
 testcase "an edited digit in the data is noticed"
 restore
 sed -i '2s/,\([0-9]*\)1\([0-9]*\),/,\12\2,/' "$work/results/$kept.csv"
