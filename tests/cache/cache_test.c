@@ -194,7 +194,7 @@ static void compare(const struct cache *cache, const struct reference *reference
             if (!line) continue;
             REQUIRE(line->state == reference[set].line[at].state);
             REQUIRE(line->key == keys[i]);
-            REQUIRE(cache_line_at(cache, set, cache_way_of(cache, set, line)) == line);
+            REQUIRE(cache_way_of(cache, set, line) < cache->ways);
         }
 }
 
