@@ -146,6 +146,10 @@ static char *cell_text(const struct plan *plan, const struct planned_run *run) {
                        searched ? "=" : "", searched ? design->best.values[run->candidate] : "");
 }
 
+static const char *seed_text(const struct plan *plan, const struct planned_run *run) {
+    return plan->experiment->seeds.count ? plan->experiment->seeds.values[run->seed] : "";
+}
+
 /* FNV-1a, which a script can compute in three lines. */
 static uint64_t checksum(const char *text, size_t length) {
     uint64_t sum = 0xCBF29CE484222325u;
@@ -168,7 +172,6 @@ static bool write_row(FILE *out, const char *const *fields, unsigned count, stru
 
 static bool write_run(FILE *out, const struct plan *plan, const struct planned_run *run, struct stored_run *stored,
                       const struct names *names, struct error *err) {
-    const char *seed = plan->experiment->seeds.count ? plan->experiment->seeds.values[run->seed] : "";
     char *owned[] = {
         cell_text(plan, run),
         run->max_insts ? text_format("%" PRIu64, run->max_insts) : mem_text(""),
@@ -182,7 +185,8 @@ static bool write_run(FILE *out, const struct plan *plan, const struct planned_r
     const char **fields = mem_alloc(FIXED + names->count, sizeof *fields);
     fields[KEY] = run->key, fields[IDENTITY] = run->identity, fields[MODEL] = identity_model();
     fields[CELL] = owned[0], fields[WORKLOAD] = run->job, fields[GPU] = run->gpu;
-    fields[DESIGN] = run->base ? run->base : "", fields[SETTINGS] = run->asked, fields[SEED] = seed;
+    fields[DESIGN] = run->base ? run->base : "", fields[SETTINGS] = run->asked;
+    fields[SEED] = seed_text(plan, run);
     fields[MAX_INSTS] = owned[1], fields[SAMPLE] = owned[2], fields[CHECK] = owned[3], fields[SECONDS] = owned[4];
     bool good = true;
     unsigned made = 0;
@@ -321,31 +325,106 @@ static const char *const *row_find(const struct table *table, const char *key) {
 
 /* --- files that are continued --- */
 
-/* The file, if it exists; without rows otherwise, or if its columns are not those of the experiment. */
-static bool table_before(struct table *table, struct arena *arena, const struct names *names, const char *path,
+/* Rows that spare a run its simulation. */
+struct earlier {
+    const struct table *table; /* the file of the experiment, then the others in its folder that have its columns */
+    unsigned tables;
+    unsigned **column; /* by table, then by name of a value */
+    const struct names *names;
+    struct arena *arena;
+};
+
+/* Adds the file, if it has all values. */
+static void add_earlier(struct earlier *earlier, const struct table *table) {
+    const struct names *names = earlier->names;
+    unsigned *columns = arena_alloc(earlier->arena, names->count, sizeof *columns);
+    for (unsigned i = 0; i < names->count; i++) {
+        unsigned at = FIXED;
+        while (at + 1 < table->columns && strcmp(table->column[at], names->name[i]) != 0) at++;
+        if (at + 1 >= table->columns) return;
+        columns[i] = at;
+    }
+    unsigned tables = earlier->tables;
+    *(unsigned **)ARENA_APPEND(earlier->arena, earlier->column, tables) = columns;
+    *(struct table *)ARENA_APPEND(earlier->arena, earlier->table, earlier->tables) = *table;
+}
+
+static int by_name(const void *a, const void *b) { return strcmp(*(const char *const *)a, *(const char *const *)b); }
+
+/* The other files of the folder, in the order of their names. One that is no file of kept results, or is damaged, is
+ * omitted: runs that it would spare are simulated. */
+static void add_neighbours(struct earlier *earlier, const char *path) {
+    const char *slash = strrchr(path, '/'), *own = slash ? slash + 1 : path;
+    char *name = slash ? arena_text(earlier->arena, path, (size_t)(slash - path)) : NULL;
+    DIR *folder = opendir(name ? name : ".");
+    const char **files = NULL;
+    unsigned count = 0;
+    for (struct dirent *entry; folder && (entry = readdir(folder));) {
+        size_t length = strlen(entry->d_name);
+        if (length > 4 && strcmp(entry->d_name + length - 4, ".csv") == 0 && strcmp(entry->d_name, own) != 0)
+            *(const char **)ARENA_APPEND(earlier->arena, files, count) =
+                arena_text(earlier->arena, entry->d_name, length);
+    }
+    if (folder) closedir(folder);
+    if (count) qsort(files, count, sizeof *files, by_name);
+    for (unsigned i = 0; i < count; i++) {
+        struct error unread = {0};
+        struct table table;
+        char *file = text_format("%s/%s", name ? name : ".", files[i]);
+        bool good = table_read(&table, earlier->arena, file, &unread);
+        free(file);
+        table.path = files[i];
+        if (good) add_earlier(earlier, &table);
+    }
+}
+
+static bool earlier_read(struct earlier *earlier, struct arena *arena, const struct names *names, const char *path,
                          struct error *err) {
-    *table = (struct table){0};
-    if (!path || access(path, F_OK) != 0) return true;
-    if (!table_read(table, arena, path, err)) return false;
-    bool same = table->columns == FIXED + names->count + 1;
-    for (unsigned i = 0; same && i < names->count; i++) same = strcmp(table->column[FIXED + i], names->name[i]) == 0;
-    if (!same) table->rows = 0;
+    struct table table;
+    *earlier = (struct earlier){.names = names, .arena = arena};
+    if (!path) return true;
+    if (access(path, F_OK) == 0) {
+        if (!table_read(&table, arena, path, err)) return false;
+        add_earlier(earlier, &table);
+    }
+    add_neighbours(earlier, path);
     return true;
 }
 
-static const char *const *row_of_model(const struct table *table, const char *key) {
-    const char *const *row = row_find(table, key);
-    return row && strcmp(row[MODEL], identity_model()) == 0 ? row : NULL;
+/* The row of this model for what a run asks for; `columns` are those of its values. */
+static const char *const *earlier_row(const struct earlier *earlier, const char *key, const unsigned **columns) {
+    for (unsigned i = 0; i < earlier->tables; i++) {
+        const char *const *row = row_find(&earlier->table[i], key);
+        if (!row || strcmp(row[MODEL], identity_model()) != 0) continue;
+        *columns = earlier->column[i];
+        return row;
+    }
+    return NULL;
 }
 
 bool kept_mark(struct plan *plan, const char *path, struct error *err) {
     struct arena *arena = arena_create();
     struct names names = names_of(plan->experiment, arena);
-    struct table table;
-    bool good = table_before(&table, arena, &names, path, err);
+    struct earlier earlier;
+    const unsigned *columns;
+    bool good = earlier_read(&earlier, arena, &names, path, err);
     for (unsigned i = 0; good && i < plan->count; i++)
-        plan->runs[i].kept = row_of_model(&table, plan->runs[i].key) != NULL;
+        plan->runs[i].kept = earlier_row(&earlier, plan->runs[i].key, &columns) != NULL;
     arena_destroy(arena);
+    return good;
+}
+
+/* Writes an earlier row as that of a run of this plan, in which its cell and seed may have other names. */
+static bool write_earlier(FILE *out, const struct plan *plan, const struct planned_run *run, const char *const *row,
+                          const unsigned *columns, unsigned count, struct error *err) {
+    char *cell = cell_text(plan, run);
+    const char **fields = mem_alloc(FIXED + count, sizeof *fields);
+    for (unsigned i = 0; i < FIXED; i++) fields[i] = row[i];
+    fields[CELL] = cell, fields[SEED] = seed_text(plan, run);
+    for (unsigned i = 0; i < count; i++) fields[FIXED + i] = row[columns[i]];
+    bool good = write_row(out, fields, FIXED + count, err);
+    free(fields);
+    free(cell);
     return good;
 }
 
@@ -353,21 +432,23 @@ bool kept_write(const struct plan *plan, struct store *store, const char *before
                 struct error *err) {
     struct arena *arena = arena_create();
     struct names names = names_of(plan->experiment, arena);
-    struct table table;
-    bool good = table_before(&table, arena, &names, before, err);
+    struct earlier earlier;
+    bool good = earlier_read(&earlier, arena, &names, before, err);
     for (unsigned i = 0; i < FIXED; i++) csv_write(out, fixed_names[i], i == 0);
     for (unsigned i = 0; i < names.count; i++) csv_write(out, names.name[i], false);
     fprintf(out, ",%s\n", checksum_name);
     unsigned without = 0;
     for (unsigned i = 0; i < plan->count && good; i++) {
+        const struct planned_run *run = &plan->runs[i];
         unsigned twin = 0; /* the first run with the same key */
-        while (strcmp(plan->runs[twin].key, plan->runs[i].key) != 0) twin++;
+        while (strcmp(plan->runs[twin].key, run->key) != 0) twin++;
         if (twin < i) continue;
-        struct stored_run *stored = stored_run_get(store, plan->runs[i].identity);
-        const char *const *row = stored ? NULL : row_of_model(&table, plan->runs[i].key);
+        struct stored_run *stored = stored_run_get(store, run->identity);
+        const unsigned *columns;
+        const char *const *row = stored ? NULL : earlier_row(&earlier, run->key, &columns);
         without += !stored && !row;
-        if (stored) good = write_run(out, plan, &plan->runs[i], stored, &names, err);
-        if (row) good = write_row(out, row, FIXED + names.count, err);
+        if (stored) good = write_run(out, plan, run, stored, &names, err);
+        if (row) good = write_earlier(out, plan, run, row, columns, names.count, err);
         stored_run_free(stored);
     }
     arena_destroy(arena);

@@ -14,13 +14,14 @@
  * data/results. The caller frees it. */
 char *kept_path(const char *folder, const struct experiment *experiment, const char *size);
 
-/* Writes the rows of all runs of the plan. A run that is not in the store keeps its row of the file `before`, if this
- * model has simulated it and the file has the same columns; so an experiment can be completed on several machines.
- * `before` may be NULL, or not exist. Runs without a row are counted in `missing`; if that is NULL, they are an error. */
+/* Writes the rows of all runs of the plan. A run that is not in the store takes the row that this model has in the file
+ * `before` or in another file of its folder, since experiments share runs; so an experiment can be completed on several
+ * machines. `before` may be NULL, or not exist. Runs without a row are counted in `missing`; if that is NULL, they are
+ * an error. */
 bool kept_write(const struct plan *plan, struct store *store, const char *before, unsigned *missing, FILE *out,
                 struct error *err);
-/* Marks the runs of the plan that have a row by this model in the file, with the columns of the experiment. A file that
- * does not exist marks none. */
+/* Marks the runs of the plan that have a row by this model, with the values of the experiment, in the file or in another
+ * file of its folder. */
 bool kept_mark(struct plan *plan, const char *path, struct error *err);
 
 /* The rows of one file, as a store in memory in which the runs have the identities of the plan. */

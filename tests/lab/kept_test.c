@@ -161,6 +161,32 @@ TEST("an incomplete experiment is kept on request, and completed by another stor
     discard(&part), discard(&all), discard(&none);
 }
 
+TEST("a run that another experiment of the folder has kept is taken from there, with its cell in this experiment") {
+    struct made_up all = make(TITLE "workloads: [va]\n" DESIGNS METRICS, plain),
+                   renamed = make(TITLE "workloads: [{workload: va, name: again}]\n"
+                                        "designs: {first: {design: shared}, second: {design: private}}\n"
+                                        "metrics: [{name: time, value: cycles}]\n",
+                                  without_any),
+                   more =
+                       make(TITLE "workloads: [va]\n" DESIGNS "metrics: [{name: hits, value: llc.read_hits}]\n", plain);
+    char *kept = keep(&all), *path = text_format("%s.other.csv", all.path),
+         *damaged = text_format("%s.0.csv", all.path);
+    save(damaged, "a table of something else\n");
+    CHECK_EQ(marked(renamed.plan, path), 2u);
+    CHECK_EQ(marked(more.plan, path), 0u); /* without its counter */
+    char *text = export_of(&renamed, path, NULL);
+    CHECK_TEXT(text, "again, first");
+    CHECK_TEXT(text, "again, second");
+    CHECK(!strstr(text, "va, shared"));
+    save(path, text);
+    unlink(kept);
+    CHECK_EQ(marked(renamed.plan, path), 2u); /* with valid checksums */
+    CHECK_EQ(marked(all.plan, kept), 2u);     /* and the other way round */
+    unlink(path), unlink(damaged);
+    free(text), free(path), free(damaged), free(kept);
+    discard(&all), discard(&renamed), discard(&more);
+}
+
 /* Writes a line, with a new checksum if it is a row. */
 static void write_summed(FILE *out, const char *line, bool row) {
     size_t length = row ? (size_t)(strrchr(line, ',') - line) : strlen(line);
