@@ -327,7 +327,7 @@ static const char *const *row_find(const struct table *table, const char *key) {
 
 /* Rows that spare a run its simulation. */
 struct earlier {
-    const struct table *table; /* the file of the experiment, then the others in its folder that have its columns */
+    struct table *table; /* the file of the experiment, then the others in its folder that have its columns */
     unsigned tables;
     unsigned **column; /* by table, then by name of a value */
     const struct names *names;
